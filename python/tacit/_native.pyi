@@ -36,6 +36,7 @@ __all__ = [
     "SharedRows",
     "SharedTable",
     "TacitError",
+    "attends",
     "choose_bins",
     "choose_leader",
     "choose_whole",
@@ -59,6 +60,8 @@ __all__ = [
     "read_sealed",
     "reason_for_peers",
     "seal",
+    "sign",
+    "signed_by",
     "unseal",
     "version",
     "write_sealed",
@@ -115,6 +118,23 @@ class Party:
 
     def __new__(cls, name: str, address: str, certificate_pem: str) -> Self: ...
 
+@type_check_only
+class Present(TypedDict):
+    """A party of a run. previous: the hash of its last ledger entry. All in hexadecimal but the name."""
+
+    name: str
+    previous: str
+    signature: str
+
+@type_check_only
+class Attendance(TypedDict):
+    """Who takes part in a run. approval: the digest of what all approved under the plan. All in hexadecimal."""
+
+    run: str
+    plan_hash: str
+    approval: str
+    parties: list[Present]
+
 @final
 class Session:
     """One party's end of a connected group of nodes running one placed plan.
@@ -143,6 +163,7 @@ class Session:
         prices: str | None = None,
         kept: list[KeptShares] | None = None,
         clients: list[str] = ...,
+        ledger: bytes | None = None,
     ) -> Session:
         """Connect to all peers over TLS 1.3, compare versions, kept tables, plan hashes and approvals, set the engine
         up.
@@ -155,6 +176,8 @@ class Session:
         prices: the table of prices that all share, as JSON (docs/platform-engineer.md); None for the default.
         kept: for each operator that reads a kept table, in order, the shares that it will take.
         clients: owners and recipients that are no nodes, in an order that is the same everywhere.
+        ledger: the hash of this party's last ledger entry, if all sign that they take part. A peer that does not ends
+        the run.
         """
 
     @staticmethod
@@ -185,6 +208,9 @@ class Session:
 
     @property
     def me(self) -> str: ...
+    def attendance(self) -> Attendance | None:
+        """Who takes part, each by its signature; None where nobody signed."""
+
     def input(self, step: int, data: ArrowStream | None, *, pad_to: int | None = None) -> SharedTable:
         """Share the owner's table (data only at the owner).
 
@@ -481,8 +507,15 @@ class Group:
         idle_timeout: float = 30.0,
         latency: float = 0.0,
         bandwidth: float | None = None,
+        ledger: bytes | None = None,
     ) -> Group:
-        """Connect to all others over TLS 1.3 and compare versions and plans."""
+        """Connect to all others over TLS 1.3 and compare versions and plans.
+
+        ledger: the hash of this party\'s last ledger entry, if all sign that they take part.
+        """
+
+    def attendance(self) -> Attendance | None:
+        """Who takes part, each by its signature; None where nobody signed."""
 
     def announce(self, mine: Announcement) -> list[Announcement]:
         """Tell everybody of this party. Everybody's announcement, in the parties' order."""
@@ -538,8 +571,15 @@ class Pair:
         idle_timeout: float = 30.0,
         latency: float = 0.0,
         bandwidth: float | None = None,
+        ledger: bytes | None = None,
     ) -> Pair:
-        """Connect to the other of two parties over TLS 1.3 and compare versions and plans."""
+        """Connect to the other of two parties over TLS 1.3 and compare versions and plans.
+
+        ledger: the hash of this party\'s last ledger entry, if all sign that they take part.
+        """
+
+    def attendance(self) -> Attendance | None:
+        """Who takes part, each by its signature; None where nobody signed."""
 
     def announce(self, mine: Announcement) -> tuple[Announcement, Announcement]:
         """Tell the peer of this party. Both announcements, in the parties' order."""
@@ -769,6 +809,23 @@ def generate_keys(name: str) -> tuple[bytearray, str]:
 
 def fingerprint(certificate_pem: str) -> str:
     """SHA-256 of the certificate, as shown to people."""
+
+def sign(private_key_pem: str | bytes | bytearray, context: str, content: bytes) -> bytes:
+    """The signature (DER) of bytes by a party's private key.
+
+    context: "entry", "approval", "attendance", "record" or "answer"; a signature of one kind is none of another.
+    """
+
+def signed_by(certificate_pem: str, context: str, content: bytes, signature: bytes) -> bool:
+    """Whether the key of a certificate has signed bytes, as a testimony of this kind."""
+
+def attends(
+    certificate_pem: str, run: bytes, plan_hash: bytes, approval: bytes, ledger: bytes, signature: bytes
+) -> bool:
+    """Whether the key of a certificate has signed that its party takes part in a run.
+
+    ledger: the hash of its last ledger entry.
+    """
 
 def write_sealed(path: str, key: bytes, label: str, content: bytes) -> None:
     """Write a file encrypted under a key of 32 bytes, whole or not at all; on disk when this returns."""

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tacit.agent.audit import audited
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.keys import make_keys
+from tacit.agent.ledger import Ledger, LedgerError
+from tacit.agent.signer import Signer
 
 FILE = """
 [parties.a]
@@ -100,3 +103,26 @@ def test_an_unwritable_place_is_told(members: Members, tmp_path: Path) -> None:
     (tmp_path / "keys").write_text("")
     with pytest.raises(RunError, match="cannot be written"):
         make_keys(members, ["a"], replace=False)
+
+
+def test_a_new_key_goes_on_with_the_ledger(members: Members) -> None:
+    make_keys(members, ["a"], replace=False)
+    Ledger(members.private("a").ledger, Signer.of(members, "a")).append("approved", {"query": "SELECT 1"})
+    old = members.certificate("a")
+    make_keys(members, ["a"], replace=True)
+    ledger = Ledger(members.private("a").ledger, Signer.of(members, "a"))
+    ledger.append("approved", {"query": "SELECT 2"})
+    assert [entry["kind"] for entry in ledger.entries()] == ["approved", "key", "approved"]
+    assert ledger.entries()[1]["replaces"] == old
+    assert audited(ledger.entries(), "a", members.certificate("a"), "it").problems == []
+
+
+def test_a_key_of_a_ledger_that_was_changed_is_not_replaced(members: Members) -> None:
+    """The new key would vouch for what somebody has changed."""
+    made = make_keys(members, ["a"], replace=False)["a"]
+    ledger = Ledger(members.private("a").ledger, Signer.of(members, "a"))
+    ledger.append("approved", {"query": "SELECT 1"})
+    ledger.path.write_bytes(ledger.path.read_bytes().replace(b"SELECT 1", b"SELECT 9"))
+    with pytest.raises(LedgerError, match="changed after it was written"):
+        make_keys(members, ["a"], replace=True)
+    assert members.fingerprint("a") == made.fingerprint

@@ -105,29 +105,98 @@ def test_the_ledger_shows_and_verifies(tacit: Tacit, folder: Path) -> None:
     shown = tacit("ledger", "--name", "bureau_a")
     assert "approved" in shown.stdout
     assert "completed" in shown.stdout
+    signed = "signed by bureau_a (completed), bureau_b (completed) and regulator (completed)"
+    assert signed in " ".join(shown.stdout.split())
     entries = [
         json.loads(line) for line in tacit("ledger", "--name", "regulator", "--format", "json").stdout.splitlines()
     ]
     assert [entry["kind"] for entry in entries] == ["approved", "completed"]
     assert entries[1]["disclosures"][0]["rows"] == 1
-    assert tacit("ledger", "--verify").stdout.count("2 entries, chain intact") == 3
+    assert tacit("ledger").stdout.count(f"last hash  {entries[1]['hash']}") == 1
+    verified = tacit("ledger", "verify")
+    assert verified.returncode == 0 and verified.stdout.count("2 entries, chain intact, all signed by") == 3
+    assert "note:" not in verified.stdout and f"last hash  {entries[1]['hash']}" in verified.stdout
     ledger = folder / "private" / "ledger" / "bureau_b.jsonl"
     ledger.write_text(ledger.read_text().replace("COUNT(*)", "SUM(zip)", 1))
-    done = tacit("ledger", "--verify")
+    done = tacit("ledger", "verify")
     assert done.returncode == 2
     assert "bureau_b.jsonl, line 1: the entry was changed" in one_sentence(done.stderr)
 
 
-def test_ledgers_that_had_sentences_alone_are_shown_verified_and_carried_on(tacit: Tacit, folder: Path) -> None:
+def test_histories_that_were_cut_off_are_found(tacit: Tacit, folder: Path) -> None:
+    """By a hash that was noted, and by the copy of another party, whoever has cut."""
+    tacit("sql", JOIN)
+    tacit("sql", JOIN)
+    ledger = folder / "private" / "ledger" / "bureau_b.jsonl"
+    whole = ledger.read_text()
+    last = json.loads(whole.splitlines()[-1])["hash"]
+    mine = ("ledger", "verify", "--name", "bureau_b")
+    assert tacit("ledger", "export", "a.jsonl", "--name", "bureau_a", "--for", "bureau_b").returncode == 0
+    assert tacit("ledger", "export", "b.jsonl", "--name", "bureau_b").returncode == 0
+    for options in (("--last", last), ("--with", "a.jsonl")):
+        assert tacit(*mine, *options).returncode == 0
+    assert tacit("ledger", "verify", "--name", "bureau_a", "--with", "b.jsonl").returncode == 0
+    ledger.write_text("".join(line + "\n" for line in whole.splitlines()[:2]))
+    assert tacit(*mine).returncode == 0, "by itself it is a proper ledger"
+    assert "no entry has the hash" in one_sentence(tacit(*mine, "--last", last).stderr)
+    assert "its own ledger lacks it" in one_sentence(tacit(*mine, "--with", "a.jsonl").stderr)
+    tacit("ledger", "export", "b.jsonl", "--name", "bureau_b")
+    found = tacit("ledger", "verify", "--name", "bureau_a", "--with", "b.jsonl")
+    assert found.returncode == 2 and "its history was cut, emptied or rewritten" in one_sentence(found.stderr)
+
+
+def test_options_of_ledgers_that_do_not_fit_are_told(tacit: Tacit) -> None:
+    tacit("sql", JOIN)
+    for arguments, told in (
+        (("export",), "export needs the file to write"),
+        (("verify", "x"), "nothing else takes one"),
+        (("show", "--last", "ab"), "are for `tacit ledger verify`"),
+        (("verify", "--for", "bureau_a"), "is for `tacit ledger export`"),
+        (("export", "x"), "name one with --name"),
+        (("verify", "--name", "bureau_a", "--with", "federation.toml"), "is no copy of a ledger"),
+        (("adopt", "--name", "bureau_a"), "no entry waits to be signed"),
+    ):
+        done = tacit("ledger", *arguments)
+        assert done.returncode == 2 and told in one_sentence(done.stderr), done
+
+
+def test_an_answer_has_a_certificate(tacit: Tacit, folder: Path) -> None:
+    for name in ("answer.csv", "answer.json", "answer.parquet"):
+        assert tacit("sql", "--output-file", name, JOIN).returncode == 0
+        done = tacit("verify", name)
+        assert done.returncode == 0 and "signed by bureau_a, bureau_b, regulator" in done.stdout, done
+    (folder / "answer.csv").write_text("n\n0\n")
+    done = tacit("verify", "answer.csv")
+    assert done.returncode == 2 and "is not the file that regulator has signed" in one_sentence(done.stderr)
+
+
+def test_a_query_is_approved_ahead(tacit: Tacit, folder: Path) -> None:
+    drop = ("party", "--name", "regulator", "--approved", "--wait", "0.1s", JOIN)
+    refused = tacit(*drop)
+    assert refused.returncode == 3 and "regulator has not approved this plan" in one_sentence(refused.stderr)
+    assert not (folder / "private" / "ledger").exists() or not (folder / "private/ledger/regulator.jsonl").exists()
+    approve = ("approve", "--name", "regulator", "--times", "2")
+    assert tacit(*approve, "--until", "2099-01-31", JOIN).returncode == 0
+    assert tacit(*drop).returncode == 5, "approved, and nobody else is there"
+    shown = " ".join(tacit("ledger", "--name", "regulator").stdout.split())
+    assert "approves 2 runs until 2099-01-31" in shown
+    assert "is over" in one_sentence(tacit(*approve, "--until", "2020-01-31", JOIN).stderr)
+    assert "is no day" in one_sentence(tacit(*approve, "--until", "soon", JOIN).stderr)
+    assert "none begin with" in one_sentence(tacit(*approve, "ab" * 8).stderr)
+
+
+def test_ledgers_of_versions_that_did_not_sign_are_shown_and_taken_over(tacit: Tacit, folder: Path) -> None:
     ledger = folder / "private" / "ledger" / "regulator.jsonl"
     ledger.parent.mkdir()
     shutil.copy(Path(__file__).parent / "ledgers" / "in-sentences.jsonl", ledger)
-    assert "2 entries, chain intact" in tacit("ledger", "--verify").stdout
     shown = " ".join(tacit("ledger", "--name", "regulator").stdout.split())
     assert "to regulator: the answer: zip and avg_score, of at most 40 rows; and beyond it sum_score and" in shown
+    assert "line 1: the entry is not signed" in one_sentence(tacit("ledger", "verify").stderr)
+    assert "`tacit ledger adopt --name regulator`" in one_sentence(tacit("sql", JOIN).stderr)
+    assert tacit("ledger", "adopt", "--name", "regulator").returncode == 0
     tacit("sql", JOIN)
-    assert "4 entries, chain intact" in tacit("ledger", "--name", "regulator", "--verify").stdout
-    approved, completed = map(json.loads, ledger.read_text().splitlines()[2:])
+    assert "5 entries, chain intact" in tacit("ledger", "verify", "--name", "regulator").stdout
+    approved, completed = map(json.loads, ledger.read_text().splitlines()[3:])
     for (disclosure,) in (approved["disclosures"], completed["disclosures"]):
         assert disclosure["what"] == WHAT and disclosure["rules"] == ["query"]
         derivation = disclosure["derivation"]

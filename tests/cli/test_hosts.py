@@ -120,9 +120,15 @@ def test_three_hosts_that_were_set_up_by_public_files_answer_a_query(hosts: dict
     assert [process.returncode for process in running.values()] == [0, 0, 0], ends
     assert {name: told for name, (told, _) in ends.items()} == {"a": "city,n\nBergen,2\nOslo,4\n", "b": "", "c": ""}
     for name, host in hosts.items():
-        assert f"2 entries, chain intact (private/ledger/{name}.jsonl)" in tacit(host, "ledger", "--verify").replace(
-            f"{host}/", ""
-        )
+        verified = tacit(host, "ledger", "verify")
+        assert f"{name}: 2 entries, chain intact, all signed by {name}" in verified
+        assert all(f"{other} (1)" in verified for other in hosts if other != name)
+        assert "note:" not in verified
+    for reader, other in (("a", "b"), ("b", "c"), ("c", "a")):
+        copy = hosts[reader] / "copy.jsonl"
+        tacit(hosts[other], "ledger", "export", str(copy), "--for", reader)
+        compared = tacit(hosts[reader], "ledger", "verify", "--with", "copy.jsonl")
+        assert f"copy.jsonl: 2 entries of {other}, whole" in compared
 
 
 def test_private_files_are_their_users_alone(hosts: dict[str, Path]) -> None:

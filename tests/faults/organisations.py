@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tacit.agent.channel import secure
 from tacit.agent.federation import Federation
 from tacit.agent.federation_members import Members
 from tacit.agent.keys import make_keys
 from tacit.agent.meeting import CHECKING, PROTOCOL, STOPPED, Status
-from tacit.agent.meeting import _context as meeting_context
 from tacit.cli.demo.credit import SCENARIO
 from tacit.cli.demo.scenario import Scenario, write_scenario
 
@@ -253,7 +253,7 @@ def only_told_that_it_stops(consortium: Consortium, party: str) -> Iterator[None
         for name in others(party):
             listener = stack.enter_context(socket.create_server(consortium.address(name)))
             members = Members.load(consortium.federation(name), consortium.private(name))
-            server = meeting_context(members, name, [party], ssl.PROTOCOL_TLS_SERVER)
+            server = secure(members, name, [party], ssl.PROTOCOL_TLS_SERVER, PROTOCOL)
             threading.Thread(target=hear, args=(listener, server, members), daemon=True).start()
             stack.callback(listener.shutdown, socket.SHUT_RDWR)  # ends accept
         yield

@@ -50,12 +50,12 @@ def test_a_ledger_that_cannot_be_written_stops_before_anything_is_shared(consort
 def test_a_damaged_ledger_stops_before_anything_is_shared(consortium: Consortium) -> None:
     ledger = consortium.private("bureau_a") / "ledger" / "bureau_a.jsonl"
     ledger.parent.mkdir()
-    ledger.write_text('{"entry": 1, "kind": "approved"')
+    ledger.write_text('{"entry":1,"kind":"approved"}\n')
     with only_told_that_it_stops(consortium, "bureau_a"):
         end = consortium.start("bureau_a").end()
     assert end.status == INPUT
-    assert "bureau_a.jsonl, line 1: the line is incomplete" in end.sentence()
-    assert ledger.read_text() == '{"entry": 1, "kind": "approved"'
+    assert "bureau_a.jsonl, the last line: the entry was changed after it was written" in end.sentence()
+    assert ledger.read_text() == '{"entry":1,"kind":"approved"}\n'
 
 
 def _make_a_folder_of(path: Path) -> None:

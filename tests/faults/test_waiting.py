@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tacit.agent.channel import MOST_BYTES
 from tacit.agent.federation_members import Members
-from tacit.agent.meeting import MOST_BYTES, PROTOCOL, Status
+from tacit.agent.meeting import PROTOCOL, Status
 
 from .organisations import PARTIES, QUERY, SOON, Consortium, Organisation, wait_until
 

@@ -29,13 +29,16 @@ try:
     session = _native.Session.connect(
         parties, task["me"], task["nodes"], task["key"],
         bytes.fromhex(task["plan_hash"]), json.dumps(task["permits"]), json.dumps(task["operators"]),
-        connect_timeout=task["connect_timeout"], engine="rep3")
+        connect_timeout=task["connect_timeout"], engine="rep3",
+        ledger=bytes.fromhex(task["ledger"]) if task.get("ledger") else None)
+    attendance = session.attendance()
     share, release, *_ = (operator["id"] for operator in task["operators"])
     session.input(share, duckdb.sql("SELECT 7 * i AS x FROM range(100) r(i)") if task["me"] == "b" else None)
     opened = session.release(release)
     session.close()
     result = None if opened is None else [x for (x,) in duckdb.sql("FROM opened").fetchall()]
-    print(json.dumps({"opened": result, "metrics": session.metrics()}))
+    print(json.dumps({"opened": result, "metrics": session.metrics(),
+        "attendance": attendance}))
 except _native.TacitError as error:
     print(json.dumps({"error": type(error).__name__, "peer": error.peer, "text": str(error)}))
 """
@@ -150,6 +153,59 @@ def test_a_wrong_key_is_a_peer_error() -> None:
     assert results["a"]["error"] == results["c"]["error"] == "PeerError"
     assert results["a"]["peer"] == results["c"]["peer"] == "b"
     assert "fingerprints" in results["a"]["text"]
+
+
+LEDGERS = {name: {"ledger": f"{place:02x}" * 32} for place, name in enumerate(NODES)}
+
+
+def test_all_sign_that_they_take_part_and_anybody_can_check_it() -> None:
+    one, other = run_parties(LEDGERS), run_parties(LEDGERS)
+    first = one["a"]["attendance"]
+    assert all(result["attendance"] == first for result in one.values()), "all know the same"
+    assert first["run"] != other["a"]["attendance"]["run"]
+    assert [each["name"] for each in first["parties"]] == NODES
+    assert {each["name"]: each["previous"] for each in first["parties"]} == {n: LEDGERS[n]["ledger"] for n in NODES}
+    assert run_parties()["a"]["attendance"] is None
+
+
+def test_a_party_that_does_not_sign_ends_the_run_and_is_named() -> None:
+    results = run_parties({name: ledger for name, ledger in LEDGERS.items() if name != "b"})
+    told = {name: results[name] for name in ("a", "c")}
+    assert all("error" in result for result in results.values()), results
+    cheated = [result for result in told.values() if result["error"] == "CheatingError"]
+    assert cheated and all(result["peer"] == "b" and "no signed approval" in result["text"] for result in cheated)
+
+
+@pytest.mark.parametrize("context", ["entry", "approval", "attendance", "record", "answer"])
+def test_signatures_are_of_one_kind_by_one_key(context: str) -> None:
+    (key, certificate), (_, other) = _native.generate_keys("a"), _native.generate_keys("b")
+    signature = _native.sign(key, context, b"said")
+    for read in ("entry", "approval", "attendance", "record", "answer"):
+        assert _native.signed_by(certificate, read, b"said", signature) == (read == context)
+    assert not _native.signed_by(certificate, context, b"sai", signature)
+    assert not _native.signed_by(other, context, b"said", signature)
+    assert not _native.signed_by(certificate, context, b"said", signature[:-1])
+
+
+def test_attendance_is_of_one_run_plan_approval_and_ledger() -> None:
+    key, certificate = _native.generate_keys("a")
+    said = [bytes([number]) * 32 for number in range(4)]
+    signature = _native.sign(key, "attendance", b"".join(said))
+    assert _native.attends(certificate, *said, signature)
+    for place in range(4):
+        changed = [*said[:place], bytes(31) + b"x", *said[place + 1 :]]
+        assert not _native.attends(certificate, *changed, signature)
+    assert not _native.attends(certificate, *said, _native.sign(key, "record", b"".join(said)))
+
+
+def test_what_signs_nothing_is_told() -> None:
+    key, certificate = _native.generate_keys("a")
+    with pytest.raises(_native.InputError, match="no testimony of the kind"):
+        _native.sign(key, "letter", b"")
+    with pytest.raises(_native.InputError, match="no private key"):
+        _native.sign(certificate, "entry", b"")
+    with pytest.raises(_native.InputError, match="no certificate"):
+        _native.signed_by("x", "entry", b"", b"")
 
 
 def test_a_key_that_does_not_fit_its_certificate_is_the_users_fault() -> None:

@@ -7,6 +7,7 @@
 //! | 4..8 | payload length, little endian |
 //! | 8..16 | the sender's round, little endian |
 
+use crate::attendance::SAID;
 use std::time::Instant;
 
 /// Bytes before each payload.
@@ -27,7 +28,7 @@ pub(crate) enum Kind {
     Heartbeat,
     /// The sender waits; in place of the round, how many data frames have reached it.
     Waiting,
-    /// The sender is connected with every other party.
+    /// The sender is connected with every other party; the payload is its signed presence, if the run has such.
     Ready,
     /// The sender has received and sent all it wanted.
     Goodbye,
@@ -115,7 +116,7 @@ impl Header {
             3 => (Kind::Goodbye, 0),
             4 => (Kind::Farewell, 0),
             5 => (Kind::Abort, MAX_REASON),
-            6 => (Kind::Ready, 0),
+            6 => (Kind::Ready, SAID),
             7 => (Kind::Waiting, 0),
             other => return Err(format!("it sent a frame of unknown kind {other}")),
         };

@@ -159,6 +159,10 @@ impl Hub {
                 state.inboxes[from].push(frame, self.shape);
                 state.progress = Progress::Runs;
             }
+            Kind::Ready if state.inboxes[from].stage == Stage::Joining => {
+                state.inboxes[from].announce(frame.kind);
+                state.inboxes[from].presence = frame.payload;
+            }
             Kind::Ready | Kind::Goodbye | Kind::Farewell => state.inboxes[from].announce(frame.kind),
             Kind::Abort => {
                 drop(state);
@@ -237,6 +241,11 @@ impl Hub {
     /// Whether `peer` has said that it is connected with everybody.
     pub fn is_ready(&self, peer: usize) -> bool {
         lock(&self.state).inboxes[peer].stage >= Stage::Ready
+    }
+
+    /// What `peer` has said of itself with that.
+    pub fn presence(&self, peer: usize) -> Vec<u8> {
+        lock(&self.state).inboxes[peer].presence.clone()
     }
 
     /// The next data frame from `from`; `None` if there is none within a pulse.

@@ -31,6 +31,8 @@ pub(crate) struct Wire {
 #[derive(Default)]
 pub(crate) struct Inbox {
     pub stage: Stage,
+    /// What the peer said of itself when all its links stood.
+    pub presence: Vec<u8>,
     frames: VecDeque<Frame>,
     bytes: usize,
     wire: Wire,

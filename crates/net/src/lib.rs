@@ -14,6 +14,7 @@
 //! names the peer and the step. Nothing here waits without a bound on a peer that is dead or silent.
 
 mod abort;
+pub mod attendance;
 mod cost;
 mod error;
 mod fault;
@@ -33,6 +34,7 @@ mod route;
 mod secret;
 mod session;
 pub mod tcp;
+pub mod testimony;
 mod transcript;
 
 pub use abort::AbortHandle;

@@ -1,6 +1,7 @@
 //! One party's end of a connected group.
 
 use crate::abort::AbortHandle;
+use crate::attendance::Attendance;
 use crate::error::NetError;
 use crate::frame::{self, Frame, Kind};
 use crate::hub::Hub;
@@ -37,6 +38,8 @@ pub struct Session {
     told: bool,
     /// At a node that has clients: the session between nodes and clients.
     clients: Option<Box<Session>>,
+    /// Who takes part, where all signed that.
+    attendance: Option<Attendance>,
 }
 
 /// A frame of which the first bytes are used.
@@ -59,7 +62,18 @@ impl Session {
             transcript: Transcript::of(record).map(Arc::new),
             told: false,
             clients: None,
+            attendance: None,
         }
+    }
+
+    /// Keep who takes part.
+    pub(crate) fn keep_attendance(&mut self, attendance: Option<Attendance>) {
+        self.attendance = attendance;
+    }
+
+    /// Who takes part, each by its signature, where all signed when the session began.
+    pub fn attendance(&self) -> Option<&Attendance> {
+        self.attendance.as_ref()
     }
 
     /// Put the session between nodes and clients beside this one. Both have the same steps, fail together and end

@@ -16,6 +16,7 @@ mod prices;
 mod report;
 mod session;
 mod table;
+mod testimony;
 mod waiting;
 
 use pyo3::prelude::*;
@@ -50,6 +51,8 @@ mod native {
     use crate::session::Session;
     #[pymodule_export]
     use crate::table::{Opened, SharedTable};
+    #[pymodule_export]
+    use crate::testimony::{attends, sign, signed_by};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

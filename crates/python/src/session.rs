@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use tacit_run::kept::{Target, sealing_key};
-use tacit_run::{Agreement, Facts, Network, RunError, agreed_link, options, reason_for_peers};
+use tacit_run::{Agreement, Facts, Network, agreed_link, options, reason_for_peers};
 use tacit_table::DataTable;
 
 use crate::arrow::{Stream, import_stream, read_table, to_batch};
@@ -16,6 +16,7 @@ use crate::party::Party;
 use crate::prices;
 use crate::report::{self, Entry, StepMetrics};
 use crate::table::{Opened, SharedTable};
+use crate::testimony::{Attendance, hash};
 use crate::waiting::wait_for;
 
 /// One party's end of a connected group of nodes and clients running one placed plan.
@@ -29,9 +30,10 @@ pub struct Session(Arc<tacit_run::Session>);
 impl Session {
     /// Connect to all peers over TLS 1.3 and compare versions, plan hashes and what is approved. permits: JSON list.
     /// operators: JSON list of all that the session will execute, in order. kept: for each operator that reads a kept
-    /// table, in order, the shares that it will take. clients: owners and recipients that are no nodes.
+    /// table, in order, the shares that it will take. clients: owners and recipients that are no nodes. ledger: the
+    /// hash of this party's last ledger entry, with which all parties sign that they take part.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, operators, *, engine, tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, prices=None, kept=None, clients=vec![]))]
+    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, operators, *, engine, tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, prices=None, kept=None, clients=vec![], ledger=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
@@ -53,8 +55,10 @@ impl Session {
         prices: Option<&str>,
         kept: Option<Vec<Bound<'_, KeptShares>>>,
         clients: Vec<String>,
+        ledger: Option<&[u8]>,
     ) -> PyResult<Self> {
         let (link, plan_hash) = (agreed_link(link).map_err(Failure::from)?, hash(plan_hash)?);
+        let head = ledger.map(hash).transpose()?;
         let kept = Some(kept.iter().flatten().map(|shares| shares.get().table().clone()).collect());
         let (engine, prices) = (engine.to_owned(), prices::read(prices)?);
         let agreement =
@@ -62,7 +66,7 @@ impl Session {
         let options =
             options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record).map_err(Failure::from)?;
         let parties = parties.into_iter().map(Party::into_endpoint).collect();
-        let network = Network { parties, me, private_key_pem: private_key_pem.0, options };
+        let network = Network { parties, me, private_key_pem: private_key_pem.0, head, options };
         Ok(Self::new(wait_for(py, move || Ok(tacit_run::Session::connect(network, &agreement)?), || ())?))
     }
 
@@ -104,6 +108,11 @@ impl Session {
     #[getter]
     fn me(&self) -> &str {
         self.0.me()
+    }
+
+    /// Who takes part, each by its signature; None where nobody signed.
+    fn attendance(&self) -> Option<Attendance> {
+        self.0.attendance().map(Attendance::of)
     }
 
     /// Share the owner's table (data only at the owner).
@@ -227,8 +236,4 @@ fn read(stream: Option<Stream>, pad_to: Option<usize>) -> tacit_run::Result<Opti
 fn opened(session: &tacit_run::Session, table: DataTable) -> Result<Opened> {
     let batch = to_batch(table).inspect_err(|failure| session.interrupt(reason_for_peers(failure.fault)));
     Ok(Opened(batch?))
-}
-
-fn hash(bytes: &[u8]) -> Result<[u8; 32]> {
-    Ok(bytes.try_into().map_err(|_| RunError::HashLength(bytes.len()))?)
 }

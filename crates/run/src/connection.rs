@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tacit_mpc::Link;
+use tacit_net::attendance::Attendance;
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
 use tacit_net::{Options, Record, Security, Shape, memory};
 use tacit_table::Approval;
@@ -28,6 +29,8 @@ pub struct Connected {
     pub approved: Approved,
     /// What may be watched.
     pub watch: Watch,
+    /// Who takes part, where all signed that.
+    pub attendance: Option<Attendance>,
 }
 
 impl Agreement {
@@ -78,7 +81,7 @@ impl Agreement {
     fn start(&self, engine: &Engine, sessions: Vec<tacit_net::Session>, plan: Plan) -> Result<Connected> {
         let (watch, mut sessions) = (Watch::of(&sessions), sessions.into_iter());
         let (main, background) = (sessions.next().ok_or(RunError::NotStarted)?, sessions.next());
-        let me = main.name(main.me()).to_owned();
+        let (me, attendance) = (main.name(main.me()).to_owned(), main.attendance().cloned());
         let Plan { permits, program } = plan;
         let node = if self.clients.contains(&me) {
             (engine.client)(main, self, permits)
@@ -86,7 +89,7 @@ impl Agreement {
             (engine.start)(Sessions { main, background }, self, permits, &program)?
         };
         let approved = Approved::new(node, program, self.kept.as_deref());
-        Ok(Connected { me, nodes: self.nodes.clone(), clients: self.clients.clone(), approved, watch })
+        Ok(Connected { me, nodes: self.nodes.clone(), clients: self.clients.clone(), approved, watch, attendance })
     }
 }
 
@@ -115,6 +118,8 @@ pub struct Network {
     pub me: String,
     /// This party's private key.
     pub private_key_pem: Zeroizing<Vec<u8>>,
+    /// The hash of the last entry of this party's ledger: all parties sign that they take part. None where none does.
+    pub head: Option<[u8; 32]>,
     /// Time limits, security, shaping.
     pub options: Options,
 }
@@ -129,6 +134,7 @@ impl Network {
         let me = me.ok_or(RunError::NoPart { party: self.me })?;
         let identity = Identity::from_pem(&*self.private_key_pem, &endpoints[me].certificate_pem)?;
         let hello = agreement.hello(engine, &plan);
+        let hello = self.head.into_iter().fold(hello, Hello::attesting);
         let among = [agreement.nodes.len(), agreement.sessions(engine)];
         let sessions = tcp::connect_with_clients(&endpoints, among, me, identity, hello, &self.options)?;
         agreement.start(engine, sessions, plan)
@@ -167,7 +173,14 @@ pub fn clear(agreement: &Agreement) -> Result<Connected> {
     let me = agreement.nodes.first().cloned().ok_or(RunError::NoParties)?;
     let Plan { permits, program } = agreement.plan()?;
     let approved = Approved::new(ClearNode::start(agreement, permits)?, program, None);
-    Ok(Connected { me, nodes: agreement.nodes.clone(), clients: vec![], approved, watch: Watch::default() })
+    Ok(Connected {
+        me,
+        nodes: agreement.nodes.clone(),
+        clients: vec![],
+        approved,
+        watch: Watch::default(),
+        attendance: None,
+    })
 }
 
 /// Options from numbers: seconds, and bytes per second.

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tacit_net::attendance::Attendance;
 use tacit_net::{Options, Transcript};
 use tacit_table::{DataTable, Operator};
 
@@ -26,6 +27,7 @@ pub struct Session {
     clients: Vec<String>,
     lifecycle: Lifecycle,
     watch: Watch,
+    attendance: Option<Attendance>,
 }
 
 impl Session {
@@ -54,8 +56,8 @@ impl Session {
     }
 
     fn new(connected: Connected) -> Self {
-        let Connected { me, nodes, clients, approved, watch } = connected;
-        Self { me, nodes, clients, lifecycle: Lifecycle::new(approved), watch }
+        let Connected { me, nodes, clients, approved, watch, attendance } = connected;
+        Self { me, nodes, clients, lifecycle: Lifecycle::new(approved), watch, attendance }
     }
 
     /// This party's name.
@@ -71,6 +73,11 @@ impl Session {
     /// The nodes, then the clients: all whom [`Self::transcripts`] names by their places.
     pub fn parties(&self) -> Vec<&str> {
         self.nodes.iter().chain(&self.clients).map(String::as_str).collect()
+    }
+
+    /// Who takes part, each by its signature, where all signed when they connected.
+    pub fn attendance(&self) -> Option<&Attendance> {
+        self.attendance.as_ref()
     }
 
     /// Executes an input. data: gives the owner's table, at the owner alone; called when it is this step's turn.

@@ -19,8 +19,11 @@ from tacit.plan.physical.placed import DropStep, KeepStep, PlacedPlan
 JSON = dict[str, Any]
 
 
-def approved_entry(federation: Federation, me: str, plan: PlacedPlan) -> JSON:
-    """The entry before anything is shared: the query, who takes part, and all that anybody will learn."""
+def approved_entry(federation: Federation, me: str, plan: PlacedPlan, by: str | None = None) -> JSON:
+    """The entry before anything is shared: the query, who takes part, and all that anybody will learn.
+
+    by: the hash of the entry that approved the plan for several runs, if it was one.
+    """
     names = participants(plan, federation.catalog.parties)
     return {
         "party": me,
@@ -31,6 +34,7 @@ def approved_entry(federation: Federation, me: str, plan: PlacedPlan) -> JSON:
         "parties": {name: federation.fingerprint(name) for name in names},
         "recipients": list(plan.recipients),
         "disclosures": [_disclosure(disclosure) for disclosure in plan.disclosures],
+        **({} if by is None else {"by": by}),
         **_tables(plan),
     }
 

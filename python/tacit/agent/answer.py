@@ -11,6 +11,7 @@ import duckdb
 
 from tacit.agent.cost import Cost
 from tacit.agent.durable import whole_file
+from tacit.agent.proof import Proof
 from tacit.local.database import quoted, text
 from tacit.plan import learnt
 from tacit.plan.physical.disclosure import Disclosure
@@ -35,20 +36,23 @@ class Answer:
     plan: the placed plan that all parties ran. cost: predicted and actual, step by step.
     """
 
-    def __init__(self, database: duckdb.DuckDBPyConnection, plan: PlacedPlan, cost: Cost) -> None:
-        """database: a connection whose table ``answer`` holds the rows in their order."""
+    def __init__(
+        self, database: duckdb.DuckDBPyConnection, plan: PlacedPlan, cost: Cost, proof: Proof | None = None
+    ) -> None:
+        """database: a connection whose table ``answer`` holds the rows in order. proof: who has signed the run."""
         self._database = database
         self.plan = plan
         self.cost = cost
+        self._proof = proof
 
     @classmethod
-    def load(cls, path: Path, plan: PlacedPlan, cost: Cost) -> Answer:
+    def load(cls, path: Path, plan: PlacedPlan, cost: Cost, proof: Proof | None = None) -> Answer:
         """Take over an answer that ``save_answer`` wrote. The file is not needed afterwards."""
         database = duckdb.connect()
         database.execute(f"ATTACH {text(str(path))} AS saved (READ_ONLY)")
         database.execute("CREATE TABLE answer AS FROM saved.answer")
         database.execute("DETACH saved")
-        return cls(database, plan, cost)
+        return cls(database, plan, cost, proof)
 
     @classmethod
     def of_statement(cls, tables: list[tuple[str, int | None]], plan: PlacedPlan, cost: Cost) -> Answer:
@@ -115,9 +119,15 @@ class Answer:
     def write(self, path: Path | str, format: str | None = None) -> None:
         """Write the rows to a file: csv, json (an array of objects) or parquet; by default as the file's name ends.
 
-        The file appears whole or not at all. Raises ValueError for an unknown format, OSError if it cannot be written.
+        A certificate is written beside it, FILE.tacit.json, which `tacit verify FILE` checks. The file appears whole or
+        not at all. Raises ValueError for an unknown format, OSError if it cannot be written.
         """
-        path = Path(path)
+        self.write_rows(Path(path), format)
+        if self._proof is not None:
+            self._proof.certify(Path(path))
+
+    def write_rows(self, path: Path, format: str | None = None) -> None:
+        """The same without a certificate."""
         options = FORMATS.get(format or path.suffix.removeprefix("."))
         if options is None:
             raise ValueError(

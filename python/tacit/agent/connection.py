@@ -32,6 +32,8 @@ from tacit.agent.kept_catalog import with_kept
 from tacit.agent.kept_store import KeptStore
 from tacit.agent.party_process import PartyTask, Start, spawn
 from tacit.agent.process_tree import ProcessTree, Watcher
+from tacit.agent.proof import Proof
+from tacit.agent.signer import Signer
 from tacit.agent.steps import participants
 from tacit.agent.verdicts import Verdict, verdicts
 from tacit.plan import StepCost, explain_json, explain_text, predict
@@ -177,11 +179,14 @@ class Connection:
         watch: Watcher = lambda party, event: None,
         wait: float | None = None,
         start: Start = spawn,
+        *,
+        approved: bool = False,
     ) -> Run:
         """Run a placed plan. watch: called with every event of every party that runs here.
 
         wait: for how many seconds to wait for parties elsewhere that have not started yet; by default the time limit
         for connections of the private file. start: how the process of a party is started.
+        approved: run it only if the parties here have approved the plan before, by `tacit approve`.
         """
         metrics: dict[str, dict[str, Any]] = {}
 
@@ -210,12 +215,17 @@ class Connection:
                     answers.get(party),
                     addresses,
                     brief,
+                    approved,
                 )
                 for party in here
             ]
             entries = ProcessTree(tasks, start).run(follow)
             cost = Cost(self.predict(plan), combined(metrics))
-            answer = Answer.load(next(iter(answers.values())), plan, cost) if answers else None
+            answer = None
+            if answers:
+                recipient, saved = next(iter(answers.items()))
+                proof = Proof(entries[recipient], Signer.of(self.federation.members, recipient))
+                answer = Answer.load(saved, plan, cost, proof)
         if not plan.recipients:
             answer = Answer.of_statement(_done(entries), plan, cost)
         return Run(answer, entries, cost)

@@ -16,12 +16,13 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent import prices
+from tacit.agent.audit import audited
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.faults import Fault, InputError, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.federation_members import Members
 from tacit.agent.federation_private import OTHERS
-from tacit.agent.ledger import Ledger
+from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.meeting import CHECKING, COMPUTING, Meeting, Status, matches_key
 from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.duckdb_engine import check_table
@@ -145,7 +146,12 @@ def _table(table: Table, form: CsvForm) -> str:
 
 
 def _ledger(members: Members, me: str) -> str:
-    return f"{Ledger(members.private(me).ledger).verify():,} entries, chain intact"
+    ledger = Ledger(members.private(me).ledger)
+    count = ledger.verify()
+    if count:
+        for problem in audited(ledger.entries(), me, members.certificate(me), f"ledger {ledger.path}").problems:
+            raise LedgerError(problem)
+    return f"{count:,} entries, chain intact, all signed"
 
 
 def _disk(folder: Path) -> str:

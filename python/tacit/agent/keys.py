@@ -15,7 +15,9 @@ from tacit import _native
 from tacit.agent.durable import sync_folder
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
+from tacit.agent.ledger import Ledger
 from tacit.agent.private_key import PrivateKey
+from tacit.agent.signer import Signer
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,31 @@ def make_keys(members: Members, parties: Sequence[str], *, replace: bool) -> dic
     existing = [path for pair in files.values() for path in pair if path.exists()]
     if existing and not replace:
         raise RunError(Fault.INPUT, f"{existing[0]} exists already; --force replaces it, for all who know the old one.")
-    return {name: _make(name, *pair) for name, pair in files.items()}
+    before = {name: _signing(members, name) for name in parties}
+    made = {name: _make(name, *pair) for name, pair in files.items()}
+    for name, old in before.items():
+        if old is not None:
+            _record_new_key(members, name, old)
+    return made
+
+
+def _signing(members: Members, party: str) -> Signer | None:
+    """Who has signed a party's ledger until now; None if there is no ledger, or no certificate to know it by.
+
+    Raises LedgerError for one that could not go on under a new key.
+    """
+    ledger = members.private(party).ledger
+    if not ledger.exists() or not members.parties[party].certificate.exists():
+        return None
+    old = Signer.of(members, party)
+    Ledger(ledger, old).check()
+    return old
+
+
+def _record_new_key(members: Members, party: str, old: Signer) -> None:
+    """Go on with a ledger under a new key, which says of which certificate the entries before are."""
+    content = {"party": party, "replaces": old.certificate, "fingerprint": members.fingerprint(party)}
+    Ledger(members.private(party).ledger, Signer.of(members, party)).append("key", content, after=old)
 
 
 def existing_pair(members: Members, party: str) -> KeyPair | None:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import socket
 import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -25,20 +24,17 @@ from typing import Any
 from tacit import _native
 from tacit.agent import prices
 from tacit.agent.addresses import host_and_port
+from tacit.agent.channel import PATIENCE, der, listen, receive, secure, secured, send
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 
 PROTOCOL = "tacit-meeting/1"
-MOST_BYTES = 1 << 16
-"""Of a message: names and hashes of a federation's files take a small part of it."""
 MOST_CHARACTERS = 400
 """Of each text of a message, which others print."""
 PLAN = "the plan"
 """What differs wherever anything else does that it follows from."""
 LONGEST = 1e12
 """Seconds between two clocks."""
-PATIENCE = 3.0
-"""Seconds for a whole call, TLS and messages."""
 PAUSE = 0.3
 """Seconds between calls of a party that does not answer."""
 MOST_CALLERS = 16
@@ -132,10 +128,12 @@ class Meeting:
 
     def __enter__(self) -> Meeting:
         callers = [*self._others, *_further(self._members, (self._me, *self._others))]
-        identities = {name: _der(self._members, name) for name in callers}
-        server = _context(self._members, self._me, callers, ssl.PROTOCOL_TLS_SERVER)
-        clients = {name: _context(self._members, self._me, [name], ssl.PROTOCOL_TLS_CLIENT) for name in self._others}
-        listener = self._listener = _listen(self._members.parties[self._me].address)
+        identities = {name: der(self._members, name) for name in callers}
+        server = secure(self._members, self._me, callers, ssl.PROTOCOL_TLS_SERVER, PROTOCOL)
+        clients = {
+            name: secure(self._members, self._me, [name], ssl.PROTOCOL_TLS_CLIENT, PROTOCOL) for name in self._others
+        }
+        listener = self._listener = listen(self._members.parties[self._me].address)
         self._start(self._answer_all, listener, server, identities)
         for name, client in clients.items():
             self._start(self._call, name, client)
@@ -202,13 +200,13 @@ class Meeting:
     def _answer(self, connection: socket.socket, server: ssl.SSLContext, identities: dict[str, bytes]) -> None:
         """One caller. Strangers are left without an answer."""
         try:
-            with _secured(server, connection) as channel:
+            with secured(server, connection) as channel:
                 shown = channel.getpeercert(binary_form=True)
                 names = [name for name, certificate in identities.items() if certificate == shown]
                 if names and channel.selected_alpn_protocol() == PROTOCOL:
-                    said, own = Status.read(_receive(channel)), self._own()
+                    said, own = Status.read(receive(channel)), self._own()
                     # What a run is about is nothing for those that have no part in it.
-                    _send(channel, (own if names[0] in self._others else replace(own, agreed={})).write())
+                    send(channel, (own if names[0] in self._others else replace(own, agreed={})).write())
                     self._note(self.heard, names[0], said)
         except (OSError, ValueError):
             pass
@@ -228,13 +226,13 @@ def call(members: Members, name: str, client: ssl.SSLContext, own: Status) -> St
     """Say something to a party and hear its answer. Raises Unreached."""
     address = members.parties[name].address
     try:
-        with _secured(client, socket.create_connection(host_and_port(address), PATIENCE)) as channel:
-            if channel.getpeercert(binary_form=True) != _der(members, name):
+        with secured(client, socket.create_connection(host_and_port(address), PATIENCE)) as channel:
+            if channel.getpeercert(binary_form=True) != der(members, name):
                 raise ssl.SSLCertVerificationError
             if channel.selected_alpn_protocol() != PROTOCOL:
                 return Status(COMPUTING)
-            _send(channel, own.write())
-            return Status.read(_receive(channel))
+            send(channel, own.write())
+            return Status.read(receive(channel))
     except ssl.SSLCertVerificationError:
         raise Unreached(f"{address} shows another certificate than {name}'s here; get its present one") from None
     except (ssl.SSLEOFError, ConnectionResetError, BrokenPipeError):
@@ -266,7 +264,7 @@ def tell_stopped(members: Members, me: str, others: Sequence[str], own: Status, 
 
     def tell(name: str) -> None:
         with suppress(Unreached, RunError):
-            client = _context(members, me, [name], ssl.PROTOCOL_TLS_CLIENT)
+            client = secure(members, me, [name], ssl.PROTOCOL_TLS_CLIENT, PROTOCOL)
             while True:
                 try:
                     call(members, name, client, own)
@@ -405,79 +403,3 @@ def _hash(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:
         return hashlib.sha256(b"").hexdigest()
-
-
-def _context(members: Members, me: str, others: Sequence[str], end: int) -> ssl.SSLContext:
-    """TLS with this party's key, that accepts the certificates of some others alone."""
-    context = ssl.SSLContext(end)
-    context.minimum_version = ssl.TLSVersion.TLSv1_3
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_REQUIRED
-    context.verify_flags = ssl.VERIFY_X509_PARTIAL_CHAIN
-    context.set_alpn_protocols([PROTOCOL])
-    members.private(me).check_closed()
-    try:
-        context.load_cert_chain(members.parties[me].certificate, members.private(me).private_key)
-        for name in others:
-            context.load_verify_locations(cadata=members.certificate(name))
-    except (OSError, ssl.SSLError):
-        problem = f"the keys of {me} and the certificates of {', '.join(others)} cannot all be used"
-        raise RunError(Fault.INPUT, f"{problem}; `tacit doctor --name {me}` says which is wrong.") from None
-    return context
-
-
-def _der(members: Members, name: str) -> bytes:
-    try:
-        return ssl.PEM_cert_to_DER_cert(members.certificate(name).strip())
-    except ValueError:
-        problem = f"{members.parties[name].certificate}: is no certificate; get that of {name}."
-        raise RunError(Fault.INPUT, problem) from None
-
-
-def _listen(address: str) -> socket.socket:
-    """A listener on exactly this address."""
-    host, port = host_and_port(address)
-    try:
-        family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        # Of a port in use Python's own text names the address once more.
-        reason = error.strerror if isinstance(error, socket.gaierror) or not error.errno else os.strerror(error.errno)
-        problem = f"this party cannot listen on its address {address} ({reason})"
-        raise RunError(Fault.INPUT, f"{problem}; free the port or choose another.") from None
-
-
-@contextmanager
-def _secured(context: ssl.SSLContext, connection: socket.socket) -> Iterator[ssl.SSLSocket]:
-    """TLS over a connection, which is closed in the end. Handshake and each message have a time limit."""
-    with connection:
-        connection.settimeout(PATIENCE)
-        with context.wrap_socket(connection, server_side=context.protocol == ssl.PROTOCOL_TLS_SERVER) as channel:
-            yield channel
-
-
-def _send(channel: ssl.SSLSocket, message: bytes) -> None:
-    channel.sendall(len(message).to_bytes(4, "big") + message)
-
-
-def _receive(channel: ssl.SSLSocket) -> bytes:
-    """A message. Raises ValueError if it is too long, OSError if it does not come whole and in time."""
-    deadline = time.monotonic() + PATIENCE
-    length = int.from_bytes(_exactly(channel, 4, deadline), "big")
-    if length > MOST_BYTES:
-        raise ValueError("too long")
-    return _exactly(channel, length, deadline)
-
-
-def _exactly(channel: ssl.SSLSocket, length: int, deadline: float) -> bytes:
-    found = b""
-    while len(found) < length:
-        left = deadline - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        channel.settimeout(left)
-        chunk = channel.recv(length - len(found))
-        if not chunk:
-            raise ConnectionResetError
-        found += chunk
-    return found

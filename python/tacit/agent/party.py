@@ -19,6 +19,7 @@ from tacit import _native
 from tacit.agent.account import approved_entry, completed_entry, failed_entry
 from tacit.agent.agreement import agreed
 from tacit.agent.answer import save_answer
+from tacit.agent.approval import today, usable
 from tacit.agent.auditing import refusals_recorded, reserved
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
@@ -26,8 +27,10 @@ from tacit.agent.faults import RunError
 from tacit.agent.federation import Federation
 from tacit.agent.kept_descriptions import Descriptions
 from tacit.agent.kept_store import KeptStore
-from tacit.agent.ledger import Ledger, LedgerError
+from tacit.agent.ledger import Content, LedgerError
 from tacit.agent.meeting import check_keys
+from tacit.agent.record import COMPLETED
+from tacit.agent.recording import Recording
 from tacit.agent.reporter import Reporter
 from tacit.agent.steps import participants, secure_operators
 from tacit.agent.waiting import Waiting
@@ -62,7 +65,8 @@ class PartyRun:
 
     answer: where a recipient's answer is written (a DuckDB file that must not exist yet); None elsewhere. wait: for how
     many seconds the party waits for the others before it connects; None if one process starts them all. then_connect:
-    leave it to the connection to say what is wrong with a party that is there but cannot be met.
+    leave it to the connection to say what is wrong with a party that is there but cannot be met. approved: run only
+    what the party has approved for several runs; otherwise starting it approves this one.
     """
 
     federation: Federation
@@ -72,6 +76,7 @@ class PartyRun:
     answer: Path | None = None
     wait: float | None = None
     then_connect: bool = False
+    approved: bool = False
     _opened: dict[int, _native.Opened] = field(default_factory=dict)
     _opened_rows: dict[str, int] = field(default_factory=dict)
     _taken_up: dict[int, _native.KeptShares] = field(default_factory=dict)
@@ -82,7 +87,6 @@ class PartyRun:
 
     def run(self) -> None:
         """Run the plan to its end. Emits ``done`` with the ledger entry; raises what went wrong, after recording it."""
-        ledger = Ledger(self.federation.ledger_path(self.me))
         with (
             Reporter(self.emit) as reporter,
             LocalEngine(self.plan, self.me, self.federation.catalog, self.federation.privates[self.me].forms) as engine,
@@ -93,20 +97,39 @@ class PartyRun:
                 self.federation.privates[self.me].check_closed()
                 if self._waiting.others:
                     check_keys(self.federation.members, self.me, self._waiting.others)
-                ledger.check()
+                recording = self._recording()
+                recording.ledger.check()
+                approval = self._approval(recording)
                 engine.check()
-                files.enter_context(reserved(self.federation, self.me, self.plan, ledger, lambda: self._met))
+                files.enter_context(reserved(self.federation, self.me, self.plan, recording.ledger, lambda: self._met))
                 self._prepare(engine, reporter, files)
-            with refusals_recorded(self.federation, self.me, self.plan, ledger):
+            with refusals_recorded(self.federation, self.me, self.plan, recording.ledger):
                 self._waiting.gather()
-            approved = ledger.append("approved", approved_entry(self.federation, self.me, self.plan))
-            with self._recorded_failure(ledger, approved, reporter):
+            recording.approve(approval)
+            with self._recorded_failure(recording, reporter):
                 if secure_operators(self.plan):
-                    self._compute(engine, reporter)
+                    self._compute(engine, reporter, recording)
+                    recording.close(COMPLETED)
                 self._finish(engine, reporter)
-            entry = self._recorded_end(ledger, approved, reporter)
+            entry = self._recorded_end(recording, reporter)
         self.emit({"event": "metrics", "steps": reporter.figures()})
         self.emit({"event": "done", "entry": entry})
+
+    def _recording(self) -> Recording:
+        """This party's entries of the run."""
+        names = participants(self.plan, self.federation.catalog.parties)
+        return Recording(self.federation.members, self.me, names, self._waiting.others)
+
+    def _approval(self, recording: Recording) -> Content:
+        """What the ledger will say of the approval of this run, given its entries. Raises RunError without one."""
+
+        def content(entries: list[JSON]) -> JSON:
+            by = usable(entries, recording.signer, plan_hash(self.plan).hex(), today()) if self.approved else None
+            return approved_entry(self.federation, self.me, self.plan, by)
+
+        if self.approved:
+            content(recording.ledger.entries())
+        return content
 
     def _prepare(self, engine: LocalEngine, reporter: Reporter, files: ExitStack) -> None:
         """Run this party's local parts over tables that were checked, and take up its shares of kept tables, before
@@ -156,12 +179,13 @@ class PartyRun:
         """The kept tables that the plan reads."""
         return self.plan.catalog.kept if self.plan.catalog else ()
 
-    def _compute(self, engine: LocalEngine, reporter: Reporter) -> None:
+    def _compute(self, engine: LocalEngine, reporter: Reporter, recording: Recording) -> None:
         """Execute the secure steps with the other parties."""
         reporter.phase("connecting")
-        session = self._connect()
+        session = self._connect(recording.head)
         self._met = True
         try:
+            recording.begin(session.attendance())
             reporter.attach(session)
             reporter.phase("computing")
             for step in self.plan.steps:
@@ -173,8 +197,11 @@ class PartyRun:
             session.abort(diagnose(error).fault.reason_for_peers)
             raise
 
-    def _connect(self) -> _native.Session:
-        """Connect to the other participants, who must have compiled and approved the same plan."""
+    def _connect(self, head: bytes) -> _native.Session:
+        """Connect to the other participants, who must have compiled and approved the same plan.
+
+        head: the hash of the entry that approved the run here.
+        """
         names = participants(self.plan, self.federation.catalog.parties)
         network = self.federation.privates[self.me].network
         return _native.Session.connect(
@@ -194,6 +221,7 @@ class PartyRun:
             prices=shared_prices(self.plan),
             kept=[self._taken_up[step.id] for step in self.plan.steps if isinstance(step, KeptStep)],
             clients=list(self.plan.clients),
+            ledger=head,
         )
 
     def _secure_step(self, session: _native.Session, engine: LocalEngine, step: NativeStep) -> int | None:
@@ -272,23 +300,26 @@ class PartyRun:
             self._done["dropped"] = {"table": part.name, "id": id}
 
     @contextmanager
-    def _recorded_failure(self, ledger: Ledger, approved: dict[str, Any], reporter: Reporter) -> Iterator[None]:
-        """Record a failure: what was opened until then stays disclosed."""
+    def _recorded_failure(self, recording: Recording, reporter: Reporter) -> Iterator[None]:
+        """Record a failure, as all sign it that are left: what was opened until then stays disclosed."""
         try:
             yield
         except BaseException as error:
             found = diagnose(error)
+            recording.close_failed()
+            said = failed_entry(recording.approved, found, self._opened_rows, reporter.figures())
             try:
-                ledger.append("failed", failed_entry(approved, found, self._opened_rows, reporter.figures()))
+                recording.ledger.append("failed", {**said, **recording.signed()})
             except LedgerError as unwritten:
                 raise RunError(found.fault, f"{found.sentence.rstrip('.')}; besides, {unwritten}") from error
             raise
 
-    def _recorded_end(self, ledger: Ledger, approved: dict[str, Any], reporter: Reporter) -> dict[str, Any]:
+    def _recorded_end(self, recording: Recording, reporter: Reporter) -> dict[str, Any]:
         """Record a run that has given its answer. If that fails now, the answer is not lost for it: the entry, which no
         ledger holds then, says why as ``unrecorded``."""
-        content = completed_entry(approved, self.plan, self._opened_rows, reporter.figures(), self._done)
+        said = completed_entry(recording.approved, self.plan, self._opened_rows, reporter.figures(), self._done)
+        content = {**said, **recording.signed()}
         try:
-            return ledger.append("completed", content)
+            return recording.ledger.append("completed", content)
         except LedgerError as error:
             return {**content, "unrecorded": str(error)}

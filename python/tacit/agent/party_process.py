@@ -15,7 +15,8 @@ from typing import Protocol
 class PartyTask:
     """What a party's process is to do. private: the folder of private files. wait: for how many seconds it waits for
     others. answer: where a recipient writes its answer. addresses: of parties that are elsewhere than their federation
-    file says. then_connect: what it waits for is that the others are there, not that they are all well."""
+    file says. then_connect: what it waits for is that the others are there, not that they are all well. approved: it
+    runs only what the party has approved before."""
 
     party: str
     federation: Path
@@ -26,6 +27,7 @@ class PartyTask:
     answer: Path | None = None
     addresses: Mapping[str, str] = field(default_factory=dict)
     then_connect: bool = False
+    approved: bool = False
 
 
 class Process(Protocol):
@@ -68,6 +70,8 @@ def spawn(
         command += ["--at", ",".join(f"{name}={address}" for name, address in task.addresses.items())]
     if task.then_connect:
         command += ["--then-connect"]
+    if task.approved:
+        command += ["--approved"]
     process = subprocess.Popen(
         [*command, "-"],
         stdin=subprocess.PIPE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Console
 from rich.table import Table
@@ -79,7 +79,7 @@ def show_comparison(cost: Cost, screen: Console) -> None:
 
 
 def show_entry(entry: Event, screen: Console) -> None:
-    """One ledger entry."""
+    """One ledger entry. Who has signed it is shown as it stands there; `tacit ledger verify` checks it."""
     title = f"{entry['party']}, entry {entry['entry']}: {entry['kind']} at {entry['time']}"
     screen.print(title, style="bold", soft_wrap=True)
     if "query" in entry:
@@ -105,10 +105,35 @@ def show_entry(entry: Event, screen: Console) -> None:
         ahead = f" and {cost['rounds_ahead']} ahead" if cost.get("rounds_ahead") else ""
         sent = f"{size(cost['bytes_sent'])} sent, {cost['rounds']} rounds{ahead}, {duration(cost['seconds'])}"
         _show_member(screen, "cost", sent)
+    for name, text in _approvals(entry):
+        _show_member(screen, name, text)
     if "plan_hash" in entry:
         _show_member(screen, "plan", entry["plan_hash"])
     _show_member(screen, "previous", entry["previous"])
     _show_member(screen, "hash", entry["hash"])
+
+
+def _approvals(entry: Event) -> Iterator[tuple[str, str]]:
+    """What an entry says of approvals, keys and signatures."""
+    if entry["kind"] == "approval":
+        yield "approves", f"{entry['times']} {'run' if entry['times'] == 1 else 'runs'} until {entry['until']}"
+    if "by" in entry:
+        yield "by", f"the approval {entry['by']}"
+    if entry["kind"] == "key":
+        yield "new key", str(entry["fingerprint"])
+    if entry["kind"] == "repaired":
+        yield "torn", f"{entry['bytes']} bytes of a write that was cut short were moved aside"
+    if "attendance" in entry:
+        yield "run", str(entry["attendance"]["run"])
+        ends = entry["record"]["parties"]
+        signed = [f"{name} ({end['outcome']})" for name, end in ends.items()]
+        yield "signed by", _and([*signed, *(f"{name} (start only)" for name in _present(entry) if name not in ends)])
+    elif "signature" in entry and "party" in entry:
+        yield "signed by", str(entry["party"])
+
+
+def _present(entry: Event) -> list[str]:
+    return list(entry["attendance"]["parties"])
 
 
 def _show_member(screen: Console, name: str, text: str) -> None:

@@ -19,6 +19,7 @@ HOMES = {
     "deliver": "tacit.cli.deliver",
     "tables": "tacit.cli.tables",
     "party": "tacit.cli.party",
+    "approve": "tacit.cli.approve",
     "demo": "tacit.cli.demo.command",
     "init": "tacit.cli.init",
     "join": "tacit.cli.join",
@@ -27,6 +28,7 @@ HOMES = {
     "keys": "tacit.cli.keys",
     "ledger": "tacit.cli.ledger",
     "policy": "tacit.cli.policy",
+    "verify": "tacit.cli.verify",
 }
 """Each command's module, which only a run of the command loads: SQL's parser costs more time than a small match."""
 

@@ -129,7 +129,7 @@ def _to_stdout(answer: Answer, format: str) -> None:
 def _copy_to_stdout(answer: Answer, format: str) -> None:
     with tempfile.TemporaryDirectory(prefix="tacit-") as folder:
         file = Path(folder) / "answer"
-        answer.write(file, format)
+        answer.write_rows(file, format)
         with file.open("rb") as content:
             shutil.copyfileobj(content, sys.stdout.buffer)
     sys.stdout.buffer.flush()

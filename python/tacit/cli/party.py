@@ -1,7 +1,8 @@
 """Take part in a query as one party. Every organisation starts this with the same query; they compute when all have.
 With --wait at all of them, nobody has to be quick. All are told who is missing or cannot start, and what differs.
 
-Starting it is the consent to what `tacit explain` shows for the query. A recipient's answer goes to stdout.
+Starting it approves one run of what `tacit explain` shows for the query. With --approved, `tacit approve` has to have.
+A recipient's answer goes to stdout.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="how long to wait for the others to start, for example 30m (default: connect_timeout, 30s)",
     )
+    parser.add_argument(
+        "--approved", action="store_true", help="run it only if the party has approved it (tacit approve)"
+    )
     parser.add_argument("--events", type=int, metavar="FD", help=argparse.SUPPRESS)
     parser.add_argument("--answer", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     parser.add_argument("--then-connect", action="store_true", help=argparse.SUPPRESS)
@@ -60,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     query = query_text(options)
     task = PartyTask(
         options.name, options.federation, private, query, recipients, options.wait, options.answer, options.at,
-        options.then_connect,
+        options.then_connect, options.approved,
     )  # fmt: skip
     return run_task(task, options.events)
 
@@ -77,7 +81,7 @@ def _for_a_person(options: argparse.Namespace) -> int:
     show_account(plan, screen)
     screen.print()
     with Progress(plan, federation.parties_here(plan), screen) as progress:
-        done = federation.run(plan, progress, options.wait, fork)
+        done = federation.run(plan, progress, options.wait, fork, approved=options.approved)
     if not plan.recipients:
         screen.print(f"{options.name} has done its part; nothing was opened to anybody.")
     elif done.answer is not None:

@@ -35,8 +35,9 @@ def run_task(task: PartyTask, events: int) -> int:
         federation = connect(task.federation, party=task.party, private=task.private)
         plan = federation.plan(task.query, task.recipients)
         PartyRun(
-            federation.federation.at(task.addresses), task.party, plan, emit, task.answer, task.wait, task.then_connect
-        ).run()
+            federation.federation.at(task.addresses), task.party, plan, emit, task.answer, task.wait, task.then_connect,
+            task.approved,
+        ).run()  # fmt: skip
     except BrokenPipeError:
         return 1
     except (Exception, KeyboardInterrupt) as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
-from tacit.agent.ledger import Ledger
+from tacit.agent.recording import Recording
 from tacit.plan.account.statement import NOTHING_ELSE
 from tacit.psi.disclosures import (
     CommonKeys,
@@ -51,28 +51,32 @@ def recorded(
     for line in told:
         run.tell(line)
     consent(told)
-    ledger = Ledger(run.members.private(run.me).ledger)
-    approved = ledger.append("approved", _approved(run.me, run.parameters))
+    recording = run.recording = Recording(run.members, run.me, run.parameters.parties, run.others)
+    recording.approve(_approved(run))
     try:
         report, result = work()
     except BaseException as error:
-        ledger.append("failed", _failed(approved, error, run.may_ask))
+        recording.close_failed()
+        recording.ledger.append("failed", {**_failed(recording.approved, error, run.may_ask), **recording.signed()})
         raise
-    entry = ledger.append("completed", _completed(approved, run.parameters, report))
-    return report, result, entry["entry"]
+    alone = {} if recording.signed() else {"alone": True}  # the matches were here already
+    said = {**_completed(recording.approved, run.parameters, report), **alone, **recording.signed()}
+    return report, result, recording.ledger.append("completed", said)["entry"]
 
 
-def _approved(me: str, parameters: Parameters) -> JSON:
+def _approved(run: Run) -> JSON:
     """The entry before anything leaves: the parameters, and all that anybody will learn."""
+    parameters = run.parameters
     described = f"psi {parameters.what()} of {together(parameters.parties)}, {len(parameters.normalisers)} key columns"
     kinds = parameters.kinds or ("",) * len(parameters.normalisers)
     read = [f"{how} as {kind}" if kind else how for how, kind in zip(parameters.normalisers, kinds, strict=True)]
     return {
-        "party": me,
+        "party": run.me,
         "query": f"{described} ({', '.join(read)}), to {together(parameters.to)}",
         "plan_hash": parameters.plan_hash.hex(),
         "engine": f"psi/{parameters.protocol_name()}",
         "nodes": list(parameters.parties),
+        "parties": {name: run.members.fingerprint(name) for name in parameters.parties},
         "recipients": list(parameters.to),
         "disclosures": disclosed(parameters),
     }

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from tacit import _native
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.record import COMPLETED
+from tacit.agent.recording import Recording
 from tacit.psi.disclosures import together
 from tacit.psi.parameters import Parameters
 from tacit.psi.report import Report
@@ -35,6 +37,7 @@ class Run:
         self.members, self.me, self.tell = start.members, start.me, start.tell
         self.number = parameters.parties.index(self.me)
         self.others = [party for party in parameters.parties if party != self.me]
+        self.recording: Recording | None = None
 
     @property
     def peer(self) -> str:
@@ -57,9 +60,14 @@ class Run:
             idle_timeout=private.network.idle_timeout,
             latency=private.network.latency,
             bandwidth=private.network.bandwidth,
+            ledger=None if self.recording is None else self.recording.head,
         )
         try:
+            if self.recording is not None:
+                self.recording.begin(connection.attendance())
             yield connection
+            if self.recording is not None:
+                self.recording.close(COMPLETED)
         except BaseException as error:
             connection.abort(diagnose(error).fault.reason_for_peers)
             raise

@@ -3,6 +3,7 @@
 use super::hello::{Said, random};
 use super::tls::Tls;
 use super::{Endpoint, Hello, Identity};
+use crate::attendance::Roll;
 use crate::error::NetError;
 use crate::hub::apart;
 use crate::keys;
@@ -30,6 +31,8 @@ pub(super) struct Group {
     /// The agreed certificates; empty without TLS.
     pub certificates: Vec<CertificateDer<'static>>,
     pub hello: Hello,
+    /// What this party signs its presence with.
+    pub identity: Identity,
     /// This party's part of what the nodes draw together.
     pub part: [u8; 32],
     /// What this party says on a connection of each session.
@@ -95,12 +98,19 @@ impl Group {
                 .collect::<Result<_, _>>()?,
             part,
             hello: hello.of_session(0, sessions),
+            identity: identity.clone(),
             deadline: Instant::now() + options.connect_timeout,
             connect_timeout: options.connect_timeout,
             idle_timeout: options.idle_timeout,
             names,
         })
     }
+    /// The run that is about to begin, where all sign their presence. drawn: by the nodes.
+    pub fn roll(&self, drawn: [u8; 32]) -> Option<(Roll, [u8; 32])> {
+        let head = self.hello.head.filter(|_| self.tls.is_some())?;
+        Some((Roll::of(self.hello.roll(drawn), &self.names, &self.certificates), head))
+    }
+
     /// How many connections the peers dial here.
     pub fn connections(&self) -> usize {
         (0..self.said.len()).map(|session| self.peers(session).count()).sum()

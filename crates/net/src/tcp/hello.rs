@@ -90,6 +90,8 @@ pub struct Hello {
     stored: [u8; 32],
     /// In words, for this party's error.
     stored_text: String,
+    /// The hash of the last entry of this party's ledger, if all sign their presence.
+    pub(super) head: Option<[u8; 32]>,
     /// How many sessions the parties have, and which one this is.
     sessions: [u8; 2],
 }
@@ -99,12 +101,23 @@ impl Hello {
     pub fn new(plan_hash: [u8; 32], engine: &str) -> Self {
         let (version, engine) = (VERSION.to_owned(), engine.to_owned());
         let (approved, stored) = ([0; 32], [0; 32]);
-        Self { version, plan_hash, approved, engine, stored, stored_text: String::new(), sessions: [1, 0] }
+        Self { version, plan_hash, approved, engine, stored, stored_text: String::new(), head: None, sessions: [1, 0] }
     }
 
     /// The same for a party that will do nothing but what this digest is of, compared after the plans are.
     pub fn approving(self, digest: [u8; 32]) -> Self {
         Self { approved: digest, ..self }
+    }
+
+    /// The same for a run in which all parties sign their presence ([`crate::attendance`]). head: the hash of the last
+    /// entry of this party's ledger. Without TLS nobody signs.
+    pub fn attesting(self, head: [u8; 32]) -> Self {
+        Self { head: Some(head), ..self }
+    }
+
+    /// Plan and approval, and what the nodes have drawn for them.
+    pub(super) fn roll(&self, drawn: [u8; 32]) -> [[u8; 32]; 3] {
+        [self.plan_hash, self.approved, drawn]
     }
 
     /// The same for a plan that reads shares which every party stored in an earlier session. digest: of which ones they

@@ -5,7 +5,7 @@ use crate::keys;
 use rustls::crypto::aws_lc_rs::sign::any_supported_type;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::sign::CertifiedKey;
+use rustls::sign::{CertifiedKey, SigningKey};
 use rustls::{Error, InconsistentKeys};
 use std::sync::Arc;
 use zeroize::Zeroizing;
@@ -30,6 +30,11 @@ impl Identity {
             Ok(()) | Err(Error::InconsistentKeys(InconsistentKeys::Unknown)) => Ok(Self(Arc::new(certified))),
             Err(_) => Err(bad("this party's private key is not that of its certificate; copy the right one")),
         }
+    }
+
+    /// What signs for the party.
+    pub(crate) fn key(&self) -> &dyn SigningKey {
+        &*self.0.key
     }
 
     /// What proves who the party is.

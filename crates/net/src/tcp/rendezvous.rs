@@ -8,6 +8,7 @@ use super::outbox::Writer;
 use super::outgoing::Outgoing;
 use super::reader::Reader;
 use super::{Endpoint, Hello, Identity, accept, dial};
+use crate::attendance::{Attendance, Present};
 use crate::error::NetError;
 use crate::frame::{Frame, Kind};
 use crate::hub::{Hub, apart};
@@ -50,6 +51,8 @@ struct Rendezvous {
     sessions: Vec<Joining>,
     /// What each party, this one included, has said as its part of what the nodes draw together.
     parts: Vec<Option<[u8; 32]>>,
+    /// What this party has signed, until all have.
+    present: Option<Present>,
     /// Why dialling each party failed last.
     tried: Arc<Mutex<Vec<String>>>,
     over: Arc<AtomicBool>,
@@ -100,6 +103,7 @@ pub(super) fn join(
     parts[me] = Some(group.part);
     let mut rendezvous = Rendezvous {
         parts,
+        present: None,
         tried: Arc::new(Mutex::new(vec!["it has not answered".to_owned(); group.names.len()])),
         sessions: joining,
         idle_timeout: options.idle_timeout,
@@ -163,11 +167,15 @@ impl Rendezvous {
     /// Start links until all are complete, here and at every peer. Nobody may send a share to a group of which two
     /// members have yet to find that their plans differ. A party that has all its links waits as long again for those
     /// of its peers: what these lack they know, and say when they give up.
-    fn gather(&mut self, events: &Receiver<Event>, mut deadline: Instant) -> Result<(), NetError> {
+    ///
+    /// With its last word each signs its presence. Nobody goes on before it has everybody's.
+    fn gather(&mut self, events: &Receiver<Event>, mut deadline: Instant) -> Result<Option<Attendance>, NetError> {
         let (mut announced, mut beat) = (false, Instant::now());
         while !(announced && self.pairs().all(|(session, peer)| session.hub.is_ready(peer))) {
             if !announced && self.links().all(Link::complete) {
-                self.links().for_each(|link| link.post(Frame::control(Kind::Ready)));
+                self.present = self.sign()?;
+                let said = self.present.as_ref().map(Present::said).unwrap_or_default();
+                self.links().for_each(|link| link.post(Frame::new(Kind::Ready, 0, said.clone())));
                 announced = true;
                 deadline = deadline.max(Instant::now() + self.group.connect_timeout + LINGER);
                 continue;
@@ -189,7 +197,38 @@ impl Rendezvous {
                 Err(RecvTimeoutError::Disconnected) => return Err(self.missing()),
             }
         }
-        Ok(())
+        self.attendance()
+    }
+
+    /// What the nodes have drawn together, once all links stand.
+    fn drawn(&self) -> [u8; 32] {
+        drawn(self.parts[..self.group.nodes].iter().flatten())
+    }
+
+    /// This party's presence, where all sign theirs.
+    fn sign(&self) -> Result<Option<Present>, NetError> {
+        let Some((roll, head)) = self.group.roll(self.drawn()) else { return Ok(None) };
+        roll.sign(&self.group.names[self.group.me], head, self.group.identity.key()).map(Some)
+    }
+
+    /// All that take part, once each peer has shown its signature.
+    fn attendance(&mut self) -> Result<Option<Attendance>, NetError> {
+        let (Some((roll, _)), Some(own)) = (self.group.roll(self.drawn()), self.present.take()) else {
+            return Ok(None);
+        };
+        let mut parties = vec![own];
+        for (session, peer) in self.pairs() {
+            let (name, certificate) = (&self.group.names[peer], &self.group.certificates[peer]);
+            let present = roll.check(name, certificate, &session.hub.presence(peer))?;
+            match parties.iter().find(|known| known.name == *name) {
+                None => parties.push(present),
+                Some(known) if known.head == present.head => {}
+                Some(_) => return Err(two_ledgers(name)),
+            }
+        }
+        let place = |present: &Present| self.group.names.iter().position(|name| *name == present.name);
+        parties.sort_by_key(place);
+        Ok(Some(Attendance { run: roll.run, plan_hash: roll.plan_hash, approved: roll.approved, parties }))
     }
 
     /// After a failure, go on for a moment so that the others meet this party and learn of it.
@@ -290,11 +329,11 @@ impl Rendezvous {
     }
 
     /// Hand the links to the sessions, or tell whoever is there that there will be none.
-    fn conclude(self, outcome: Result<(), NetError>, record: Record) -> Result<Vec<Session>, NetError> {
+    fn conclude(self, outcome: Result<Option<Attendance>, NetError>, record: Record) -> Result<Vec<Session>, NetError> {
         let route = |link: Link| Box::new(link) as Box<dyn Route>;
         let agreed = self.group.hello.agreed();
         // A session without all its links ends at once.
-        let drawn = drawn(self.parts[..self.group.nodes].iter().flatten());
+        let drawn = self.drawn();
         let chain = |(peer, link): (usize, &Option<Link>)| {
             let [to, from] = link.as_ref()?.contributions.each_ref();
             Some(Chain::new(if self.group.me < peer { [to, from] } else { [from, to] }, &agreed))
@@ -312,7 +351,10 @@ impl Rendezvous {
             sessions[0].attach(clients);
         }
         match outcome {
-            Ok(()) => Ok(sessions),
+            Ok(attendance) => {
+                sessions[0].keep_attendance(attendance);
+                Ok(sessions)
+            }
             Err(failure) => {
                 let failure = failure.at(STEP);
                 sessions.into_iter().for_each(|session| session.abort(&failure.to_string()));
@@ -330,6 +372,12 @@ fn linked(
 ) -> Option<(&Arc<Hub>, &Arc<Pool>, &Arc<Meter>, &mut Link)> {
     let Joining { hub, pool, meter, links, .. } = sessions.iter_mut().find(|session| session.number == number)?;
     Some((hub, pool, meter, links.get_mut(peer)?.as_mut()?))
+}
+
+/// A peer that has signed twice.
+fn two_ledgers(name: &str) -> NetError {
+    let detail = "it shows two different ledgers in one run".to_owned();
+    NetError::Cheating { peer: name.to_owned(), step: String::new(), detail }
 }
 
 /// A peer that leaves while the group comes together could not say why on a connection of which it never accepted the

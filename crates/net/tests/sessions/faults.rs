@@ -12,7 +12,7 @@ use tacit_net::{NetError, Options, PartyId, Security, Session, keys};
 /// What "within seconds" means in these tests, on a machine that is busy: before the timeouts that are usual.
 const SOON: Duration = Duration::from_secs(25);
 
-fn join_all(seats: Vec<Seat>, options: &Options) -> Vec<Result<Session, NetError>> {
+pub fn join_all(seats: Vec<Seat>, options: &Options) -> Vec<Result<Session, NetError>> {
     let start = Instant::now();
     let results = thread::scope(|scope| {
         let parties: Vec<_> = seats.into_iter().map(|seat| scope.spawn(|| seat.join(options))).collect();

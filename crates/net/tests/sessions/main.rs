@@ -1,5 +1,6 @@
 //! What every transport must do, told once and run over each of them.
 
+mod attendance;
 mod behaviour;
 mod echo;
 mod faults;

@@ -11,6 +11,7 @@ use super::joined::{Connection, Metrics, Shape};
 use super::plan::MatchPlan;
 use crate::keys::PrivateKey;
 use crate::party::Party;
+use crate::testimony::Attendance;
 
 /// Connected parties that compared version and plan.
 #[pyclass(frozen, module = "tacit._native")]
@@ -20,7 +21,7 @@ pub struct Group(Connection);
 impl Group {
     /// Connect to all others over TLS 1.3 and compare versions and plans.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, private_key_pem, plan, *, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None))]
+    #[pyo3(signature = (parties, me, private_key_pem, plan, *, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, ledger=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
@@ -32,9 +33,15 @@ impl Group {
         idle_timeout: f64,
         latency: f64,
         bandwidth: Option<f64>,
+        ledger: Option<&[u8]>,
     ) -> PyResult<Self> {
         let shape = Shape { connect_timeout, idle_timeout, latency, bandwidth };
-        Ok(Self(Connection::open(py, parties, me, private_key_pem, plan.get(), shape)?))
+        Ok(Self(Connection::open(py, parties, me, private_key_pem, plan.get(), shape, ledger)?))
+    }
+
+    /// Who takes part, each by its signature; None where nobody signed.
+    fn attendance(&self, py: Python<'_>) -> PyResult<Option<Attendance>> {
+        self.0.attendance(py)
     }
 
     /// Tell everybody of this party. Everybody's announcement, in the parties' order.

@@ -16,6 +16,7 @@ use super::plan::MatchPlan;
 use crate::fault::{Failure, Result};
 use crate::keys::PrivateKey;
 use crate::party::Party;
+use crate::testimony::{Attendance, hash};
 use crate::waiting::wait_for;
 
 /// What the peers are told when the user interrupts this party.
@@ -42,6 +43,8 @@ struct Connecting {
     me: usize,
     identity: Identity,
     digest: [u8; 32],
+    /// The hash of this party's last ledger entry, where all sign that they take part.
+    head: Option<[u8; 32]>,
     options: Options,
     /// Stays open so that a peer's next worker never finds a closed door.
     listener: TcpListener,
@@ -50,6 +53,7 @@ struct Connecting {
 impl Connecting {
     fn connect(&self, worker: usize) -> Result<Session, MatchError> {
         let hello = Hello::new(self.digest, &format!("psi, worker {worker}"));
+        let hello = self.head.into_iter().fold(hello, Hello::attesting);
         let listener = self.listener.try_clone().map_err(|error| MatchError::Socket(error.to_string()))?;
         Ok(tcp::connect_with_listener(listener, &self.endpoints, self.me, self.identity.clone(), hello, &self.options)?)
     }
@@ -74,7 +78,9 @@ impl Connection {
         private_key_pem: PrivateKey,
         plan: &MatchPlan,
         shape: Shape,
+        ledger: Option<&[u8]>,
     ) -> PyResult<Self> {
+        let head = ledger.map(hash).transpose()?;
         let timeouts = [shape.connect_timeout, shape.idle_timeout];
         let options = options(true, timeouts, shape.latency, shape.bandwidth, false).map_err(Failure::from)?;
         let endpoints: Vec<Endpoint> = parties.into_iter().map(Party::into_endpoint).collect();
@@ -86,11 +92,16 @@ impl Connection {
         let identity = Identity::from_pem(&*private_key_pem.0, &own.certificate_pem).map_err(Failure::from)?;
         let listener = tcp::listen(&own.address).map_err(Failure::from)?;
         let (plan, digest) = (plan.0.clone(), plan.0.digest());
-        let how = Connecting { endpoints, me, identity, digest, options, listener };
+        let how = Connecting { endpoints, me, identity, digest, head, options, listener };
         let connect = move || Ok(Parties::connect(plan, move |worker| how.connect(worker))?);
         let mut parties = wait_for(py, connect, || ())?;
         let watches = Mutex::new(watches(&mut parties));
         Ok(Self { parties: Mutex::new(Some(parties)), watches, progress: Arc::default() })
+    }
+
+    /// Who takes part, as the first worker has it.
+    pub fn attendance(&self, py: Python<'_>) -> PyResult<Option<Attendance>> {
+        self.work(py, |parties| Ok(parties.first()?.attendance().map(Attendance::of)))
     }
 
     /// Tells the others of this party. Everybody's announcement, in the parties' order.

@@ -20,6 +20,7 @@ use super::whole::{Identified, SharedRows, method_named};
 use crate::fault::Failure;
 use crate::keys::PrivateKey;
 use crate::party::Party;
+use crate::testimony::Attendance;
 
 /// Two connected parties that compared version and plan.
 #[pyclass(frozen, module = "tacit._native")]
@@ -29,7 +30,7 @@ pub struct Pair(Connection);
 impl Pair {
     /// Connect to the other of two parties over TLS 1.3 and compare versions and plans.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, private_key_pem, plan, *, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None))]
+    #[pyo3(signature = (parties, me, private_key_pem, plan, *, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, ledger=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
@@ -41,9 +42,15 @@ impl Pair {
         idle_timeout: f64,
         latency: f64,
         bandwidth: Option<f64>,
+        ledger: Option<&[u8]>,
     ) -> PyResult<Self> {
         let shape = Shape { connect_timeout, idle_timeout, latency, bandwidth };
-        Ok(Self(Connection::open(py, parties.into(), me, private_key_pem, plan.get(), shape)?))
+        Ok(Self(Connection::open(py, parties.into(), me, private_key_pem, plan.get(), shape, ledger)?))
+    }
+
+    /// Who takes part, each by its signature; None where nobody signed.
+    fn attendance(&self, py: Python<'_>) -> PyResult<Option<Attendance>> {
+        self.0.attendance(py)
     }
 
     /// Tell the peer of this party. Both announcements, in the parties' order.

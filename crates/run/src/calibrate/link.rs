@@ -69,7 +69,7 @@ pub struct Links {
 /// # Errors
 /// When the parties do not come together, one of them is lost, or one tells numbers that nobody measures.
 pub fn measure(network: Network, watch: impl FnOnce(AbortHandle)) -> Result<Links> {
-    let Network { parties, me, private_key_pem, options } = network;
+    let Network { parties, me, private_key_pem, options, .. } = network;
     let Some(own) = parties.iter().position(|party| party.name == me) else {
         return Err(RunError::NoPart { party: me });
     };

@@ -235,7 +235,13 @@ impl Networks {
     /// How one of them connects.
     pub fn of(&self, place: usize) -> Network {
         let (parties, me) = (self.parties.clone(), self.parties[place].name.clone());
-        Network { parties, me, private_key_pem: self.keys[place].clone().into(), options: Options::default() }
+        Network {
+            parties,
+            me,
+            private_key_pem: self.keys[place].clone().into(),
+            head: Some([place as u8; 32]),
+            options: Options::default(),
+        }
     }
 }
 
