@@ -11,7 +11,7 @@ from tacit.plan.policy.determined import units_named
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.expressions import turned
 from tacit.plan.policy.offers import protected
-from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, ordered, union
+from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, Role, State, ordered, union
 
 FUNCTIONS: Final[dict[AggregateFunction, Function]] = {
     "sum": "sum",
@@ -65,7 +65,7 @@ def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recip
             _rows(below, ruled.all, recipients) if _counts(found, each) else NOTHING,
             _powers(found, each, ruled.all),
             _rows_of_one(found, each, ruled.all),
-            _shown_of_one(found, each, ruled.merged),
+            _shown_of_one(found, each, function, ruled.merged),
             _weights(found, each, below, ruled.all, recipients),
             repeats,
         ]
@@ -95,16 +95,17 @@ def _rows(below: State, ruled: frozenset[Instance], recipients: tuple[str, ...])
     return frozenset(Item(each, None, "count") for each in ruled | known)
 
 
-def _shown_of_one(found: Derived, each: Aggregation, merged: frozenset[Instance]) -> Items:
-    """The largest of values that recipients may see row by row names its row, and tells what decides that it is there.
+def _shown_of_one(found: Derived, each: Aggregation, function: Function, merged: frozenset[Instance]) -> Items:
+    """Values that recipients may see row by row, over rows that something else decides.
 
-    That is allowed only where the owner names the function.
+    The largest names its row. A sum of values of which no two sums are equal, such as powers of two, names all its
+    rows. Either is allowed only where the owner names the function.
     """
-    if each.function not in ("min", "max", "middle"):
+    if each.function not in ("sum", "min", "max", "middle"):
         return NOTHING
-    function = FUNCTIONS[each.function]
+    role: Role = "known" if each.function == "sum" else "single"
     return frozenset(
-        replace(item, role="single", function=function, position=each.position or item.position)
+        replace(item, role=role, function=function, position=each.position or item.position)
         for item in ordered(found.items)
         if item.role in ("value", "aggregate") and item.column is not None and item.instance in merged
         if _shows_only(terms_of(item.instance.table, item.column), function)

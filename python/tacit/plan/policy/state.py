@@ -26,6 +26,7 @@ Role = OneOf[
     "repeats",
     "rows",  # of one unit
     "single",  # a value that is one unit's
+    "known",  # values that recipients may see row by row, added up over rows that something else decides
     "cuts",
     "constants",
     "with",
