@@ -101,7 +101,7 @@ def _shown_of_one(found: Derived, each: Aggregation, function: Function, merged:
     The largest names its row. A sum of values of which no two sums are equal, such as powers of two, names all its
     rows. Either is allowed only where the owner names the function.
     """
-    if each.function not in ("sum", "min", "max", "middle"):
+    if each.function not in ("sum", "min", "max", "middle") or (each.function == "sum" and not found.linear):
         return NOTHING
     role: Role = "known" if each.function == "sum" else "single"
     return frozenset(
