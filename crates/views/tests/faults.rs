@@ -163,11 +163,11 @@ fn a_product_with_a_secret_is_found() {
     let runs = masked(|[x, y], [r, s]| [x & r, y ^ s]);
     assert_eq!(leaks(&runs), [], "a product is not linear");
     let found = correlated(&runs);
-    assert_eq!(found.len(), 64, "every bit leans to its own");
-    assert_eq!(
-        [found[9].seen.as_str(), found[9].secret.as_str()],
-        ["Received first (part 1), bit 9", "Own x (part 0), bit 9"]
-    );
+    // A bit agrees with its own in three quarters of all runs, by chance in fewer.
+    assert!(found.len() > 48, "nearly every bit leans to its own, not {}", found.len());
+    for each in &found {
+        assert_eq!(each.seen.replace("Received first (part 1)", "Own x (part 0)"), each.secret);
+    }
 }
 
 #[test]
