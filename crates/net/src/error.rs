@@ -47,7 +47,9 @@ pub enum NetError {
         theirs: String,
     },
     /// The peer is about to run another plan.
-    #[error("{step}: party {peer:?} has another plan: {detail}; compare the query, the recipients, the options and the public files of both parties")]
+    #[error(
+        "{step}: party {peer:?} has another plan: {detail}; compare the query, the recipients, the options and the public files of both parties"
+    )]
     DifferentPlan {
         /// The peer's name.
         peer: String,
