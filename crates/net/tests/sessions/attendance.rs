@@ -51,7 +51,7 @@ fn a_party_that_signs_nothing_is_named() {
     seats[1].hello = Hello::new([7; 32], "rep3").approving([6; 32]);
     let ends = join_all(seats, &Options::default());
     for party in [0, 2] {
-        let error = ends[party].as_ref().err().expect("bob has not signed");
+        let Err(error) = &ends[party] else { panic!("bob has not signed") };
         let named = matches!(error, NetError::Cheating { peer, detail, .. }
             if peer == NAMES[1] && detail.contains("no signed approval"));
         let told = matches!(error, NetError::Aborted { reason, .. } if reason.contains("no signed approval"));
