@@ -24,7 +24,9 @@ from tacit.plan.physical.placed import PlacedPlan
 from tacit.psi.tables import Matched
 
 SHOWN = OpenedColumns((), ("<zip>",), (), "1")
-DISCLOSURE = Disclosure(("regulator",), Site(9, "release"), SHOWN, Derivation((), (), 1), (DisclosureRule.QUERY,))
+DISCLOSURE = Disclosure(
+    ("regulator",), Site(9, "release"), SHOWN, Derivation((), (), 1, outputs=(("<zip>", ()),)), (DisclosureRule.QUERY,)
+)
 PLAN = PlacedPlan("SELECT 1", "rep3", ("a", "b", "c"), ("regulator",), (), (DISCLOSURE,))
 ROWS = """SELECT * FROM (VALUES
     (3::BIGINT, 170141183460469231731687303715884105::HUGEINT,
