@@ -49,6 +49,7 @@ EDITS: dict[Rule, tuple[Callable[[Edit], Iterator[Change]], ...]] = {
     "constants": (without_condition, without_output),
     "with": (without_condition, without_output),
     "floor": (raised, without_group, without_condition, counted),
+    "differences": (without_output, without_condition),
 }
 """What is tried against each rule, the smallest change first."""
 

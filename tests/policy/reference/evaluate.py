@@ -77,7 +77,8 @@ def _folded(tree: Relation, derivation: Derivation) -> Group | None:
         tree = tree.child
     if not isinstance(tree, Group) or not tree.keys or not derivation.guards[tree].floors:
         return None
-    return None if any(derivation.tables[each].drop for each in derivation.guards[tree].floors) else tree
+    tables = [derivation.tables[each] for each in derivation.guards[tree].floors]
+    return None if any(table.drop or table.complement for table in tables) else tree
 
 
 class _Run:
@@ -197,11 +198,10 @@ class _Run:
         if floors.guard.floors:
             names = tuple(name for name, each in values.items() if each is not None)
             self.shown.append(Shown(tree, cell.rows, names, rest))
-        bits = {
-            name: tuple(sorted({row.bits[name] for row in cell.rows}, key=repr)) if row_bits else ()
-            for name, _ in tree.aggregates
-            for row_bits in [any(row.bits[name] for row in cell.rows)]
-        }
+        # Sums may differ by rows of one unit that all have in both: what decides any of them counts for each.
+        decided = {tuple(row.bits[name] for name, _ in tree.aggregates) for row in cell.rows}
+        joint = tuple(sorted(decided, key=repr))
+        bits = {name: joint if any(row.bits[name] for row in cell.rows) else () for name, _ in tree.aggregates}
         instances = {each for row in cell.rows for each in row.units}
         named = dict(zip((name for name, _ in tree.keys), key, strict=True))
         kept_bits = {name: cell.rows[0].bits.get(name, ()) for name in named} if cell.rows else {}

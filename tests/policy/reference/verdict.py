@@ -69,22 +69,20 @@ class _Judge:
             yield from self._against_each_other(table)
 
     def _against_each_other(self, table: Table) -> Iterator[str]:
-        """Aggregations of a table whose differences its owner does not know, since others' columns select the rows."""
+        """Aggregations of a table whose differences its owner does not know, since others' tables select the rows."""
         instances = {name for name, each in self.query.tables.items() if each is table}
-        groups = [group for group, guard in self.query.guards.items() if instances & set(guard.floors)]
-        if len(groups) > 1 and any(self._by_others(group, table) for group in groups):
+        times = {group: len(instances & set(guard.floors)) for group, guard in self.query.guards.items()}
+        if sum(times.values()) > 1 and any(count and self._by_others(group, table) for group, count in times.items()):
             yield "differences"
 
     def _by_others(self, group: Group, table: Table) -> bool:
-        """Whether columns of other owners decide which rows of a table are added up, otherwise than by a join."""
+        """Whether columns of other owners decide which rows of a table are added up."""
         child = self.query.groups[group]
         expressions = [each for _, each in group.keys] + [
             argument(each) for _, each in group.aggregates if not _rows(each)
         ]
         pairs = child.presence.union(*(self.query.output(each, child).pairs for each in expressions))
-        return any(
-            self.query.tables[pair.instance].owner != table.owner and pair.way not in ("join", "key") for pair in pairs
-        )
+        return any(self.query.tables[pair.instance].owner != table.owner for pair in pairs)
 
     def _receivers(self) -> frozenset[str]:
         return frozenset(self.query.recipients)

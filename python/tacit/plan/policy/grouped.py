@@ -8,13 +8,14 @@ from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, KeptScan, Relation, Union
 from tacit.plan.algebra.trees import children
 from tacit.plan.policy.aggregated import Ruled, aggregated, averaged
+from tacit.plan.policy.carried import NOTHING_CARRIED, Carried, carried_by, too_many
 from tacit.plan.policy.determined import determined_by, determines, units_named
 from tacit.plan.policy.exposure import floor_of
 from tacit.plan.policy.expressions import placed, turned
 from tacit.plan.policy.guarding import guard_of, uncountable
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import partly_open, protected, shown
-from tacit.plan.policy.state import Derived, Instance, Item, Items, State, ordered, union
+from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, Sums, ordered, union
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,13 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
     single = frozenset(each for each in ruled if determines(atoms, each, below))
     relation = replace(relation, input=below.relation)
     groups = Groups(relation, below, single, ruled - single, recipients)
-    carried = _carried(groups, names)
+    carried = carried_by(relation, below, names) if single else NOTHING_CARRIED
     whole = replace(
-        relation, aggregations=(*relation.aggregations, *(each for found in carried.values() for each in found))
+        relation, input=carried.input(below.relation), aggregations=(*relation.aggregations, *carried.aggregations)
     )
     columns = _columns(groups, carried)
     keys = union(placed(below.columns[key].items, position) for key, position in _placed_keys(relation))
-    lost = uncountable(groups.merged, below)
+    lost = uncountable(groups.merged, below) | (too_many(single) if carried.too_many else NOTHING)
     rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost])
     fixed = frozenset(each for each in ruled if _keys_follow(each, groups))
     state = replace(
@@ -60,7 +61,9 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
     )
     if not groups.merged or lost:
         return state
-    return replace(state, guards=(*below.guards, guard_of(whole, relation, below, groups.merged)))
+    chosen = union([rows, *(below.columns[name].items for name in [*relation.keys, *_arguments(relation)])])
+    guards = (*below.guards, guard_of(whole, relation, below, groups.merged))
+    return replace(state, guards=guards, sums=(*below.sums, Sums(groups.merged, chosen)))
 
 
 def _needs_guard(instance: Instance, relation: Aggregate, below: State, recipients: tuple[str, ...]) -> bool:
@@ -85,27 +88,23 @@ def _arguments(relation: Aggregate) -> list[str]:
     return [name for each in relation.aggregations for name in (each.column, *each.counted) if name is not None]
 
 
-def _columns(groups: Groups, carried: dict[str, tuple[Aggregation, ...]]) -> dict[str, Derived]:
+def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
     below, relation = groups.below, groups.relation
     columns = {}
     for key, position in _placed_keys(relation):
         found = below.columns[key]
         items = turned(placed(_known(found.items, groups), position), groups.merged, ("value", "aggregate"), "group")
-        columns[key] = replace(found, items=items, conditions=_names(carried, key))
+        columns[key] = replace(found, items=items, conditions=carried.of(key))
     ruled = Ruled(groups.single, groups.merged)
     for each in relation.aggregations:
         items = _known(aggregated(each, below, ruled, groups.recipients), groups)
         columns[each.name] = Derived(
             items,
             averaged=averaged(each, below, ruled, groups.recipients),
-            conditions=_names(carried, each.name),
+            conditions=carried.of(each.name),
             least=_least(each, groups),
         )
-    for found_ in carried.values():
-        for each in found_:
-            assert each.column is not None
-            columns[each.name] = Derived(below.columns[each.column].items)
-    return columns
+    return {**columns, **carried.columns}
 
 
 def _known(items: Items, groups: Groups) -> Items:
@@ -120,24 +119,6 @@ def _known(items: Items, groups: Groups) -> Items:
 
 def _knows(item: Item, groups: Groups) -> bool:
     return item.instance.owner in groups.recipients and not protected(item.instance.table, groups.recipients)
-
-
-def _names(carried: dict[str, tuple[Aggregation, ...]], name: str) -> tuple[str, ...]:
-    return tuple(each.name for each in carried.get(name, ()))
-
-
-def _carried(groups: Groups, names: Names) -> dict[str, tuple[Aggregation, ...]]:
-    """Where groups are of one unit: whether any of its rows fulfils a condition that decides a column."""
-    if not groups.single:
-        return {}
-    sources = {key: key for key in groups.relation.keys}
-    sources |= {each.name: each.column for each in groups.relation.aggregations if each.column is not None}
-    return {
-        name: tuple(
-            Aggregation(names.fresh("condition"), "max", each) for each in groups.below.columns[source].conditions
-        )
-        for name, source in sources.items()
-    }
 
 
 def _keys_follow(instance: Instance, groups: Groups) -> bool:

@@ -10,7 +10,7 @@ from tacit.plan.algebra.refusals import Position, QueryError
 
 Rule = OneOf[
     "recipient", "until", "allow", "closed", "select", "matches", "group", "join", "filter", "function",
-    "linear", "weights", "repeats", "cuts", "constants", "with", "floor", "sizes", "kept",
+    "linear", "weights", "repeats", "cuts", "constants", "with", "floor", "sizes", "kept", "differences",
 ]  # fmt: skip
 
 

@@ -47,7 +47,9 @@ def problems_of(state: State, tables: Iterable[Table], recipients: tuple[str, ..
         for each in _of_item(item, state, recipients, item in outputs)
     ]
     found += [each for one in _single(state, recipients) for each in _of_presence(one, state, items, recipients)]
-    found += [each for table in tables for each in _of_closed(table, recipients)]
+    found += [
+        each for table in tables for each in (*_of_closed(table, recipients), *_of_several(table, state, recipients))
+    ]
     return tuple(sorted(dict.fromkeys(found), key=lambda each: FIRST.get(each.rule, len(FIRST))))
 
 
@@ -153,3 +155,24 @@ def _of_closed(table: Table, recipients: tuple[str, ...]) -> list[Problem]:
     first = next(each for each in recipients if each != table.owner)
     sentence = f"no column of {table.name} is open"
     return [Problem("closed", table.owner, table.name, None, "count", sentence, first)]
+
+
+def _of_several(table: Table, state: State, recipients: tuple[str, ...]) -> list[Problem]:
+    """A table that is aggregated more than once, where other owners' tables decide of which rows.
+
+    Two sums may differ by few units. Its owner, who compares sets of rows, does not know these.
+    """
+    times = [(each, one) for each in state.sums for one in each.merged if one.table.name == table.name]
+    chosen = [item for each, _ in times for item in ordered(each.chosen) if item.instance.owner != table.owner]
+    if len(times) < 2 or not chosen:
+        return []
+    first = chosen[0]
+    what = first.instance.table.name if first.column is None else f"{first.instance.table.name}.{first.column}"
+    sentence = (
+        f"{table.name} is aggregated {len(times)} times over rows that {what} decides, which may differ by few units"
+    )
+    return [
+        Problem("differences", table.owner, table.name, None, "count", sentence, each, what, first.position)
+        for each in recipients
+        if each != table.owner
+    ]

@@ -115,6 +115,8 @@ def _floor(item: Item) -> str:
     match what:
         case "count":
             return f"no group of {number} or more fulfils the condition"
+        case "conditions":
+            return f"sums for each unit of {table} have more than {number} conditions and NULLs beneath"
         case "delivered":
             return f"{table} is read as delivered, where its units are not counted"
         case "rows":

@@ -94,6 +94,14 @@ class Derived:
 
 
 @dataclass(frozen=True)
+class Sums:
+    """An aggregation of which a guard counts units. merged: of which instances. chosen: what decides its rows."""
+
+    merged: frozenset[Instance]
+    chosen: Items
+
+
+@dataclass(frozen=True)
 class State:
     """What a relation exposes.
 
@@ -102,7 +110,7 @@ class State:
     has counted. beside: pairs of instances that are joined. apart: pairs of instances of one table in different inputs
     of a union. repeated: instances whose rows others repeat, and by
     which. identity: instances of whose rows each is in at most one row. units: instances that were grouped by unit.
-    equal: columns that joins make equal.
+    equal: columns that joins make equal. sums: of all guarded aggregations.
     """
 
     relation: Relation
@@ -117,6 +125,7 @@ class State:
     units: frozenset[Instance] = frozenset()
     equal: frozenset[tuple[Atom, Atom]] = frozenset()
     guards: tuple[Guard, ...] = ()
+    sums: tuple[Sums, ...] = ()
 
     def over(self, relation: Relation, rows: Items = NOTHING) -> State:
         """The same of another relation with the same columns, of whose rows more is decided."""

@@ -45,6 +45,7 @@ def together(one: State, other: State) -> State:
         units=one.units | other.units,
         equal=one.equal | other.equal,
         guards=(*one.guards, *other.guards),
+        sums=(*one.sums, *other.sums),
     )
 
 
