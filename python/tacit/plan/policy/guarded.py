@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain, count
 
 from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
@@ -63,7 +64,8 @@ def guarded(relation: Relation, guards: tuple[Guard, ...], catalog: Catalog) -> 
 def rest_column(relation: Relation) -> str:
     """The name of the column that marks the row of small groups: one that the query does not use."""
     taken = {each.lower() for each in _all_names(relation)}
-    return next(each for each in ("rest", *(f"rest_{number}" for number in range(2, 1 << 20))) if each not in taken)
+    numbered = (f"rest_{number}" for number in count(2))
+    return next(each for each in chain(("rest",), numbered) if each not in taken)
 
 
 def notice(guards: tuple[Guard, ...]) -> tuple[str, ...]:
