@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,22 @@ from tests.differential.federations import make_keys
 from tests.differential.running import in_clear
 
 from tacit.agent.federation import Federation
+from tacit.audit.check import judge, question
+from tacit.audit.history import History
+from tacit.audit.refusals import Refused
+from tacit.plan import plan_hash
+from tacit.plan.algebra.relations import Relation
 from tacit.plan.physical.placed import PlacedPlan
-from tacit.sql import compile_query
+from tacit.plan.policy.check import check
+from tacit.plan.policy.guarded import notice
+from tacit.sql import bind, compile_query
 
 from .reference.evaluate import Data
 from .reference.offers import Offers, read
 from .subjects import Answer, Verdict
+
+NOW = 1_000_000.0
+"""Of all questions."""
 
 
 class Product:
@@ -29,7 +40,7 @@ class Product:
         self.keys = folder / "keys"
         self.keys.mkdir()
         make_keys(self.keys, tuple(offers))
-        self.federation = self._federation({name: [] for name in read(offers)})
+        self.federation = self.federation_of({name: [] for name in read(offers)})
 
     def verdict(self, sql: str, to: tuple[str, ...]) -> Verdict:
         """A refusal by a rule says which. Every other error, as that of wrong SQL, is raised."""
@@ -44,15 +55,33 @@ class Product:
 
     def answer(self, sql: str, to: tuple[str, ...], data: Data) -> Answer:
         """What recipients get. Tables without rows in the data are empty."""
-        federation = self._federation(data)
+        federation = self.federation_of(data)
         plan = self._plan(federation, sql, to)
         result = in_clear(federation, plan, federation.path.parent)
-        return Answer(tuple(result.names), tuple(result.rows))
+        guards = check(bind(sql, federation.catalog), federation.catalog, to, date.today()).guards
+        return Answer(tuple(result.names), tuple(result.rows), notice(guards))
+
+    def checked(self, questions: Sequence[str], to: tuple[str, ...], data: Data) -> Verdict:
+        """What owners' agents say of the last question, after they have counted the ones before it."""
+        federation = self.federation_of(data)
+        histories = dict.fromkeys(self.offers, History())
+        *before, last = (bind(sql, federation.catalog) for sql in questions)
+        for query in before:
+            histories = _counted(query, to, federation, histories)
+        try:
+            _counted(last, to, federation, histories)
+        except Refused as refusal:
+            return Verdict(refusal.rule)
+        return Verdict("")
+
+    def hash(self, sql: str, to: tuple[str, ...], data: Data) -> str:
+        """The hash of the plan that parties with this data approve."""
+        return plan_hash(self._plan(self.federation_of(data), sql, to)).hex()
 
     def _plan(self, federation: Federation, sql: str, to: tuple[str, ...]) -> PlacedPlan:
         return compile_query(sql, federation.catalog, to)
 
-    def _federation(self, data: Data) -> Federation:
+    def federation_of(self, data: Data) -> Federation:
         """The files of a federation with this data."""
         folder = self.folder / str(next(self.count))
         for name in ("offers", "private"):
@@ -67,6 +96,18 @@ class Product:
             (folder / "private" / f"{owner}.toml").write_text("\n".join([key, *sections]))
         _write(folder, tables, data)
         return Federation.load(folder / "federation.toml")
+
+
+def _counted(
+    query: Relation, to: tuple[str, ...], federation: Federation, histories: Mapping[str, History]
+) -> dict[str, History]:
+    """The owners' histories with a question in them. Raises Refused."""
+    found = dict(histories)
+    for owner in histories:
+        asked = question(query, to, federation.catalog, owner, federation.privates[owner].forms)
+        if asked is not None:
+            found[owner] = judge(found[owner], asked, NOW)
+    return found
 
 
 def _membership(parties: Iterable[str], keys: Path) -> str:

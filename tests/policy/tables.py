@@ -1,6 +1,7 @@
 """Rows of the federation's tables: generated, always the same, with every group of a useful question large.
 
 There are four testers, who are in no other table, and three of them have gout: what isolates them is to be withheld.
+One of them is a VIP. One person has 200 points.
 """
 
 from __future__ import annotations
@@ -51,8 +52,8 @@ def _person(chance: random.Random, number: int) -> dict[str, Any]:
         "seat": number,
         "salary": chance.randint(20000, 90000),
         "bonus": None if chance.random() < 0.3 else chance.randint(0, 5000),
-        "points": chance.randint(0, 400),
-        "vip": chance.random() < 0.4,
+        "points": _points(chance, number),
+        "vip": (chance.random() < 0.4 and not tester) or number == 1,
         "tester": tester,
         "age": chance.randint(10, 80),
         "since": date(2020 + number % 6, 1 + number % 12, 1 + number % 28),
@@ -60,6 +61,11 @@ def _person(chance: random.Random, number: int) -> dict[str, Any]:
         "city": chance.choice(TOWNS),
         "illness": "gout" if number <= 3 else chance.choice(("none", "none", "flu")),
     }
+
+
+def _points(chance: random.Random, number: int) -> int:
+    points = chance.randint(0, 400)
+    return 200 if number == 20 else points
 
 
 def _customer(chance: random.Random, number: int) -> dict[str, Any]:

@@ -12,13 +12,13 @@ from .reference.offers import read, texts_of
 
 OFFERS = read(texts_of(corpus.FEDERATION))
 HOSTILE, USEFUL = corpus.hostile(), corpus.useful()
-REFUSED = [each for each in HOSTILE if each.rules[0] not in ("withheld", "differences")]
+REFUSED = [each for each in HOSTILE if each.rules[0] not in ("withheld", "differences", "unfound")]
 WITHHELD = [each for each in HOSTILE if each.rules == ("withheld",)]
-DIFFERENCES = [each for each in HOSTILE if each.rules == ("differences",)]
+DIFFERENCES = [each for each in HOSTILE if each.rules in (("differences",), ("unfound",))]
 
 RULES = {
     "closed", "select", "matches", "function", "linear", "weights", "repeats", "floor", "filter", "with", "join",
-    "group", "cuts", "constants", "recipient", "withheld", "differences",
+    "group", "cuts", "constants", "recipient", "withheld", "differences", "unfound",
 }  # fmt: skip
 
 

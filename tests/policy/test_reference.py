@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 
 import pytest
@@ -13,16 +13,6 @@ from .properties.floors import too_few
 from .subjects import Reference
 
 LEASTS = (2, 3)
-TIGHTER: dict[str, Callable[[str], str]] = {
-    "floor": lambda text: text.replace("least_group = 2", "least_group = 3"),
-    "floor of a column": lambda text: text.replace('use = ["aggregate"]', 'use = ["aggregate"], least_group = 3'),
-    "functions": lambda text: text.replace('use = ["aggregate"]', 'use = ["aggregate"], functions = ["count"]'),
-    "uses": lambda text: text.replace('use = ["group", "filter"]', 'use = ["group"]'),
-    "partners": lambda text: text.replace('use = ["join"]', 'use = ["join"], with = ["customers.ssn"]'),
-    "constants": lambda text: text.replace('use = ["group", "filter"]', 'use = ["group", "filter"], constants = ["a"]'),
-    "recipients": lambda text: text.replace('recipients = ["north"]', 'recipients = ["west"]', 1),
-    "complement": lambda text: text.replace("rows = 8\n[tables.people", "rows = 8\ncomplement = true\n[tables.people"),
-}
 
 
 def reference(least: int) -> Reference:
@@ -62,7 +52,7 @@ def test_closed_columns_never_show(least: int) -> None:
 
 @pytest.mark.parametrize("least", LEASTS)
 def test_keys_that_are_only_joined_may_have_any_names(least: int) -> None:
-    assert none(checks.joined_keys(reference(least), 2, 25))
+    assert none(checks.joined_keys(reference(least), checks.QUESTIONS, 2, 25))
 
 
 @pytest.mark.parametrize("least", LEASTS)
@@ -82,16 +72,14 @@ def test_presence_of_a_unit_is_never_certain_where_membership_is_sensitive() -> 
     assert none(checks.certain_members(reference(2), worlds.MEMBER_QUESTIONS, 2, 6))
 
 
-@pytest.mark.parametrize("attribute", TIGHTER)
+@pytest.mark.parametrize("attribute", worlds.TIGHTER)
 def test_a_tighter_offer_allows_and_shows_no_more(attribute: str) -> None:
-    offers = worlds.offers(2)
-    tighter = {owner: TIGHTER[attribute](text) for owner, text in offers.items()}
-    assert tighter != offers
-    assert none(checks.looser_when_tighter(Reference(offers), Reference(tighter), 4, 15))
+    tighter = Reference(worlds.tighter(attribute, 2))
+    assert none(checks.looser_when_tighter(reference(2), tighter, checks.QUESTIONS, 4, 15))
 
 
 def test_what_is_printed_depends_on_no_data() -> None:
-    assert none(checks.printed_lines(reference(2), 5, 20))
+    assert none(checks.printed_lines(reference(2), checks.QUESTIONS, 5, 20))
 
 
 @pytest.mark.nightly
@@ -116,11 +104,10 @@ def test_presence_is_never_certain_among_more_keys(least: int, keys: int) -> Non
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("attribute", TIGHTER)
+@pytest.mark.parametrize("attribute", worlds.TIGHTER)
 def test_tighter_offers_in_many_worlds(attribute: str) -> None:
-    offers = worlds.offers(2)
-    tighter = {owner: TIGHTER[attribute](text) for owner, text in offers.items()}
-    assert none(checks.looser_when_tighter(Reference(offers), Reference(tighter), 14, 300))
+    tighter = Reference(worlds.tighter(attribute, 2))
+    assert none(checks.looser_when_tighter(reference(2), tighter, checks.QUESTIONS, 14, 300))
 
 
 def broken(*changes: tuple[str, str]) -> Reference:
@@ -147,7 +134,7 @@ UNGUARDED = broken(("least_group = 2", "least_group = 1"))
         checks.isolated_values(UNGUARDED, worlds.PEOPLE_QUESTIONS[:4], "people", 2, 5, 10),
         checks.isolated_values(UNGUARDED, worlds.ORDER_QUESTIONS[:4], "orders", 2, 5, 10),
         checks.certain_members(broken(("complement = true", "")), worlds.MEMBER_QUESTIONS, 2, 6),
-        checks.looser_when_tighter(reference(3), reference(2), 4, 15),
+        checks.looser_when_tighter(reference(3), reference(2), checks.QUESTIONS, 4, 15),
         checks.isolated_values(reference(2), [DIFFERENCE], "people", 2, 3, 15),
         checks.refused(broken(('use = ["join"]', 'use = ["group"]'))),
     ],

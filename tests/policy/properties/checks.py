@@ -28,9 +28,9 @@ AMOUNTS = (
 """By how much measures are changed to hide others' changes: if one is, if two are, if more are."""
 
 
-def refused(subject: Subject) -> Found:
+def refused(subject: Subject, questions: Iterable[str] = QUESTIONS) -> Found:
     """Questions of the world that are not allowed: the other properties would say nothing of them."""
-    for sql in QUESTIONS:
+    for sql in questions:
         if not (verdict := subject.verdict(sql, NORTH)).allowed:
             yield sql, verdict.rule
 
@@ -44,12 +44,12 @@ def closed_columns(subject: Subject, seed: int, count: int) -> Found:
             yield from _differ(subject, PEOPLE_QUESTIONS, data, with_rows(data, "people", other))
 
 
-def joined_keys(subject: Subject, seed: int, count: int) -> Found:
+def joined_keys(subject: Subject, questions: Sequence[str], seed: int, count: int) -> Found:
     """Answers that depend on the names of keys which are only joined."""
     chance = random.Random(seed)
     for data in worlds(seed, count):
         names = dict(zip(range(1, 9), chance.sample(range(1, 90), 8), strict=True))
-        yield from _differ(subject, QUESTIONS, data, renamed(data, names))
+        yield from _differ(subject, questions, data, renamed(data, names))
 
 
 def _differ(subject: Subject, questions: Iterable[str], one: Data, other: Data) -> Found:
@@ -59,11 +59,11 @@ def _differ(subject: Subject, questions: Iterable[str], one: Data, other: Data) 
             yield sql, first.rows, second.rows, one
 
 
-def printed_lines(subject: Subject, seed: int, count: int) -> Found:
+def printed_lines(subject: Subject, questions: Sequence[str], seed: int, count: int) -> Found:
     """Lines beside answers that depend on the data."""
     found: dict[str, set[tuple[str, ...]]] = {}
     for data in worlds(seed, count):
-        for sql in QUESTIONS:
+        for sql in questions:
             found.setdefault(sql, set()).add(subject.answer(sql, NORTH, data).lines)
     yield from ((sql, lines) for sql, lines in found.items() if len(lines) != 1)
 
@@ -128,13 +128,13 @@ def certain_members(subject: Subject, questions: Sequence[str], least: int, keys
         yield from ((sql, sorted(certain[seen]), members) for seen, members in examples.items() if certain[seen])
 
 
-def looser_when_tighter(before: Subject, after: Subject, seed: int, count: int) -> Found:
+def looser_when_tighter(before: Subject, after: Subject, questions: Sequence[str], seed: int, count: int) -> Found:
     """Questions that only the tighter offer allows, and rows, beside the rest, that only it shows."""
-    for sql in QUESTIONS:
+    for sql in questions:
         if after.verdict(sql, NORTH).allowed and not before.verdict(sql, NORTH).allowed:
             yield sql, "allowed"
     for data in worlds(seed, count):
-        for sql in (each for each in QUESTIONS if "LIMIT" not in each and "MAX" not in each):
+        for sql in (each for each in questions if "LIMIT" not in each and "MAX" not in each):
             if before.verdict(sql, NORTH).allowed and after.verdict(sql, NORTH).allowed:
                 shown = before.answer(sql, NORTH, data).ordinary()
                 more = [row for row in after.answer(sql, NORTH, data).ordinary() if not _part_of(row, shown)]

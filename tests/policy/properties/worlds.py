@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..reference.evaluate import Data
@@ -89,6 +89,10 @@ ORDER_QUESTIONS = (
     "SELECT SUM(t) AS s FROM (SELECT ssn, SUM(amount) AS t FROM orders WHERE item = 'x' GROUP BY ssn) q",
     "SELECT SUM(t) AS s FROM (SELECT ssn, SUM(CASE WHEN item = 'x' THEN amount ELSE 0 END) AS t"
     " FROM orders GROUP BY ssn) q",
+    "SELECT SUM(t) AS s, SUM(u) AS u, COUNT(*) AS n FROM (SELECT ssn, SUM(amount) AS t,"
+    " SUM(CASE WHEN item = 'x' THEN amount ELSE 0 END) AS u FROM orders GROUP BY ssn) q",
+    "SELECT SUM(t) AS s, SUM(u) AS u FROM (SELECT ssn, SUM(CASE WHEN item = 'x' THEN amount ELSE 0 END) AS t,"
+    " SUM(CASE WHEN item = 'y' THEN amount ELSE 0 END) AS u FROM orders GROUP BY ssn) q",
     "SELECT c.segment, SUM(o.amount) AS s, COUNT(*) AS n FROM orders o JOIN customers c ON c.ssn = o.ssn"
     " GROUP BY c.segment",
     "SELECT p.city, SUM(o.amount) AS s FROM orders o JOIN people p ON p.ssn = o.ssn GROUP BY p.city",
@@ -109,6 +113,18 @@ MEMBER_QUESTIONS = (
     " GROUP BY c.segment",
 )
 
+TIGHTER: dict[str, Callable[[str], str]] = {
+    "floor": lambda text: text.replace("least_group = 2", "least_group = 3"),
+    "floor of a column": lambda text: text.replace('use = ["aggregate"]', 'use = ["aggregate"], least_group = 3'),
+    "functions": lambda text: text.replace('use = ["aggregate"]', 'use = ["aggregate"], functions = ["count"]'),
+    "uses": lambda text: text.replace('use = ["group", "filter"]', 'use = ["group"]'),
+    "partners": lambda text: text.replace('use = ["join"]', 'use = ["join"], with = ["customers.ssn"]'),
+    "constants": lambda text: text.replace('use = ["group", "filter"]', 'use = ["group", "filter"], constants = ["a"]'),
+    "recipients": lambda text: text.replace('recipients = ["north"]', 'recipients = ["west"]', 1),
+    "complement": lambda text: text.replace("rows = 8\n[tables.people", "rows = 8\ncomplement = true\n[tables.people"),
+}
+"""How an offer becomes tighter, by the name of what changes."""
+
 
 def offers(least: int) -> dict[str, str]:
     """The offers of the world with this floor."""
@@ -117,6 +133,13 @@ def offers(least: int) -> dict[str, str]:
         "south": PEOPLE.replace("LEAST", str(least)),
         "west": MEMBERS.replace("LEAST", str(least)),
     }
+
+
+def tighter(attribute: str, least: int) -> dict[str, str]:
+    """The offers with an attribute that allows less."""
+    found = {owner: TIGHTER[attribute](text) for owner, text in offers(least).items()}
+    assert found != offers(least)
+    return found
 
 
 def opened() -> dict[str, str]:
