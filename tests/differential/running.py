@@ -65,7 +65,7 @@ class GivenSession(PartyRun):
         if self.session is not None:
             self.session.abort(reason)
 
-    def _connect(self) -> _native.Session:
+    def _connect(self, head: bytes) -> _native.Session:
         assert self.session is not None
         return self.session
 
