@@ -23,6 +23,7 @@ from tacit.agent.events import Event
 from tacit.agent.faults import cause
 from tacit.agent.federation import Federation
 from tacit.agent.party import PartyRun
+from tacit.agent.recording import Recording
 from tacit.agent.steps import participants, secure_operators
 from tacit.plan.physical.placed import LocalStep, PlacedPlan, Step
 from tacit.sql import compile_query
@@ -46,6 +47,14 @@ LIMIT = 300.0
 """Seconds after which the parties of a run in this process are stuck. The longest run takes a few."""
 
 
+class Unsigned(Recording):
+    """The entries of a run in which no party proves to another that it takes part."""
+
+    def begin(self, attendance: Mapping[str, Any] | None) -> None:
+        """There is nothing to take over."""
+        assert attendance is None
+
+
 @dataclass
 class GivenSession(PartyRun):
     """A party's run over a session that exists already."""
@@ -64,6 +73,9 @@ class GivenSession(PartyRun):
         """End this party's session, if it has one that has not ended."""
         if self.session is not None:
             self.session.abort(reason)
+
+    def _recording(self) -> Recording:
+        return Unsigned(self.federation.members, self.me, (), ())
 
     def _connect(self, head: bytes) -> _native.Session:
         assert self.session is not None
