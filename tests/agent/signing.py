@@ -58,7 +58,7 @@ def run(parties: Sequence[Party], query: str, silent: Sequence[str] = ()) -> str
     prints = {party: _native.fingerprint(certificate) for party, certificate in known.items()}
     approved = {}
     for party in parties:
-        said = {"party": party.name, "query": query, "plan_hash": plan_hash, "parties": prints}
+        said = {"party": party.name, "query": query, "plan_hash": plan_hash, "parties": prints, "nodes": [*prints]}
         approved[party.name] = party.ledger.append("approved", {**said, "disclosures": DISCLOSURES})
     present = []
     for party in parties:

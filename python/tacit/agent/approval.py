@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
-from tacit.agent.audit import audited, certificates
+from tacit.agent.audit import certificates, unsound
 from tacit.agent.entry import JSON, canonical
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.ledger import Ledger, LedgerError
@@ -65,7 +65,9 @@ def _is_signed(entry: JSON, certificates: list[str]) -> bool:
 
 
 def _check(entries: list[JSON], signer: Signer) -> None:
-    """Refuse a ledger of which an entry was removed or changed. Raises LedgerError."""
-    found = audited(entries, signer.party, signer.certificate, f"the ledger of {signer.party}")
-    if found.problems:
-        raise LedgerError(found.problems[0])
+    """Refuse a ledger of which an entry was removed or changed. Raises LedgerError.
+
+    What others have signed of it does not matter here: by that, any of them could end all approvals.
+    """
+    for problem in unsound(entries, signer.certificate, f"the ledger of {signer.party}"):
+        raise LedgerError(problem)

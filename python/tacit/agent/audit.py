@@ -42,20 +42,29 @@ def audited(
     known: the certificates of all parties now, to note where a run had others.
     """
     found = Audit(len(entries), str(entries[-1].get("hash")) if entries else None)
-    found.problems += [*broken(entries, where), *_unsigned(entries, certificate, where)]
-    hidden = [line for line, entry in enumerate(entries, start=1) if is_redacted(entry)]
-    found.problems += [f"{where}, line {line}: what the entry says was taken out." for line in hidden]
+    found.problems += unsound(entries, certificate, where)
     if found.problems:  # what entries say is worth something only if they are the party's
         return found
     for line, entry in _ends(entries):
-        if is_unsigned(entry):  # what is adopted is believed
-            continue
         at = f"{where}, line {line}"
+        if is_unsigned(entry):  # what is adopted is believed, but no version that did not sign has said this
+            if "attendance" in entry or "record" in entry:
+                found.problems.append(f"{at}: others have signed its run, and the entry is not signed itself.")
+            continue
         found.problems += [f"{at}: {problem}." for problem in _run_problems(entries, line, entry, party)]
-        _note_run(found, entry, at, known or {})
+        _note_run(found, entry, at, party, known or {})
     found.problems += [f"{where}, line {line}: {problem}." for line, problem in _twice(entries)]
     found.notes += [f"{where}, line {line}: {note}." for line, note in _unfinished(entries)]
     return found
+
+
+def unsound(entries: list[JSON], certificate: str, where: str) -> Iterator[str]:
+    """What is wrong with a ledger by itself, whatever other parties have signed."""
+    yield from broken(entries, where)
+    yield from _unsigned(entries, certificate, where)
+    for line, entry in enumerate(entries, start=1):
+        if is_redacted(entry):
+            yield f"{where}, line {line}: what the entry says was taken out."
 
 
 def certificates(entries: Sequence[JSON], certificate: str) -> list[str]:
@@ -134,14 +143,20 @@ def _run_problems(entries: list[JSON], line: int, entry: JSON, party: str) -> It
         yield "it is of another plan than the one that was approved"
     parties = approved.get("parties", {})
     if "attendance" not in entry:
-        if entry["kind"] == COMPLETED and len(parties) > 1 and "drops" not in approved and not entry.get("alone"):
+        alone = "drops" in approved or (str(approved.get("engine")).startswith("psi/") and entry.get("alone"))
+        if entry["kind"] == COMPLETED and len(parties) > 1 and not alone:
             yield "the signatures of the other parties were removed"
         return
     record = _record(entry)
     if record is None:
         yield "the signatures of the parties are not as they should be"
         return
-    yield from record.problems()
+    yield from record.problems(party)
+    own = record.said.get(party)
+    if entry["kind"] == COMPLETED and (own is None or own.outcome != COMPLETED):
+        yield f"{party} has not signed that it completed" if own is None else f"{party} has signed that it failed"
+    for name in sorted(_linked(approved, party) - record.previous.keys()):
+        yield f"the signature of {name} was removed: the run has begun with it"
     if record.previous.get(party) != approved["hash"]:
         yield "the other parties were shown another ledger than this one: an entry was rewritten, or one before it"
     if record.disclosures != digest(approved.get("disclosures")):
@@ -151,11 +166,18 @@ def _run_problems(entries: list[JSON], line: int, entry: JSON, party: str) -> It
             yield f"the certificate of {name} is not the one that was approved"
 
 
-def _note_run(found: Audit, entry: JSON, at: str, known: Mapping[str, str]) -> None:
+def _linked(approved: JSON, party: str) -> set[str]:
+    """The parties that one has links with in a run, so that it begins with all their signatures."""
+    parties, nodes = set(approved.get("parties", {})), set(approved.get("nodes", []))
+    return parties if party in nodes else parties & {*nodes, party}
+
+
+def _note_run(found: Audit, entry: JSON, at: str, party: str, known: Mapping[str, str]) -> None:
     """What to know of a run whose signatures stand in an entry."""
     record = _record(entry)
     if record is None:
         return
+    found.notes += [f"{at}: {note}." for note in record.notes(party)]
     for name, said in record.said.items():
         found.signers[name] = found.signers.get(name, 0) + 1
         if said.outcome != entry["kind"]:
@@ -204,7 +226,7 @@ def _against(record: RunRecord, there: dict[str, RunRecord], heads: Mapping[str,
     what = [(each.plan_hash, each.approval, each.disclosures) for each in (record, theirs)]
     if what[0] != what[1]:
         yield "the two ledgers have another plan, or other disclosures"
-    yield from theirs.problems()
+    yield from theirs.problems(other)
     for name in record.previous.keys() & theirs.previous.keys():
         if record.previous[name] != theirs.previous[name]:
             yield f"{name} has shown a different ledger to each of the two"

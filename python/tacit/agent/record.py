@@ -69,6 +69,7 @@ class RunRecord:
     previous: dict[str, str]
     presence: dict[str, str]
     said: dict[str, Said] = field(default_factory=dict)
+    _own: str | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, attendance: Mapping[str, Any], certificates: Mapping[str, str], disclosures: object) -> RunRecord:
@@ -84,14 +85,20 @@ class RunRecord:
         """Say how the run ended here."""
         content = self._content(outcome, self.previous)
         signature = signer.sign("record", content)
+        self._own = signer.party
         self.said[signer.party] = Said(outcome, dict(self.previous), self.presence[signer.party], signature)
 
     def take(self, name: str, said: Said) -> bool:
-        """Take over what another party has signed, from whomever it came. False if it has not signed that."""
+        """Take over what another party has signed, from whomever it came. False if it has not signed that.
+
+        Of whoever claims that the party of this record showed another ledger, nothing is taken over.
+        """
         if name in self.said:
             return True
         certificate = self.certificates.get(name)
         if certificate is None or name not in said.previous:
+            return False
+        if self._is_false(said) or not self._is_proper(said):
             return False
         head = said.previous[name]
         if self.previous.get(name, head) != head or not self.attends(name, head, said.presence):
@@ -100,6 +107,16 @@ class RunRecord:
             return False
         self.previous[name], self.presence[name], self.said[name] = head, said.presence, said
         return True
+
+    def _is_false(self, said: Said) -> bool:
+        """Whether it is about another ledger of this party than that which it showed."""
+        own = None if self._own is None else self.previous.get(self._own)
+        return self._own is not None and said.previous.get(self._own, own) != own
+
+    def _is_proper(self, said: Said) -> bool:
+        """Whether it names parties of the run, and hashes, alone."""
+        known = said.previous.keys() <= self.certificates.keys()
+        return known and all(unhex(head, 32) is not None for head in said.previous.values())
 
     def attends(self, name: str, head: str, presence: str) -> bool:
         """Whether a party has signed that it takes part, when its ledger ended with this hash."""
@@ -139,7 +156,7 @@ class RunRecord:
         try:
             attendance, record = entry["attendance"], entry["record"]
             present = attendance["parties"]
-            return cls(
+            found = cls(
                 attendance["run"], entry["plan_hash"], attendance["approval"], record["disclosures"],
                 {name: each["certificate"] for name, each in present.items()},
                 {name: each["previous"] for name, each in present.items()},
@@ -151,9 +168,18 @@ class RunRecord:
             )  # fmt: skip
         except (AttributeError, KeyError, TypeError):
             raise ValueError("no record of a run") from None
+        texts = (found.run, found.plan_hash, found.approval, found.disclosures)
+        members = (found.certificates, found.previous, found.presence)
+        if not all(isinstance(each, str) for each in (*texts, *(text for each in members for text in each.values()))):
+            raise ValueError("no record of a run")
+        return found
 
-    def problems(self) -> Iterator[str]:
-        """What is not signed as it stands here, or what parties have signed differently."""
+    def problems(self, party: str | None = None) -> Iterator[str]:
+        """What is not signed as it stands here, or what parties have signed differently.
+
+        party: whose record it is. What one says of the ledger of a third proves nothing against this one's: it is for
+        ``notes``.
+        """
         for name, head in self.previous.items():
             if not self._certified(name) or not self.attends(name, head, self.presence[name]):
                 yield f"{name} has not signed that it took part"
@@ -162,9 +188,19 @@ class RunRecord:
                 self.certificates[name], "record", self._content(said.outcome, said.previous), said.signature
             ):
                 yield f"{name} has not signed how it ended"
-            others = [other for other, head in said.previous.items() if self.previous.get(other, head) != head]
-            for other in others:
-                yield f"{name} has signed another ledger of {other}: {other} showed two, or this one is changed"
+            for other in self._contradicted(said):
+                if party is None or other in (name, party):
+                    yield f"{name} has signed another ledger of {other}: {other} showed two, or this one is changed"
+
+    def notes(self, party: str) -> Iterator[str]:
+        """What parties have signed of the ledgers of others, otherwise than these."""
+        for name, said in self.said.items():
+            for other in self._contradicted(said):
+                if other not in (name, party):
+                    yield f"{name} has signed another ledger of {other} than {other} here: one of the two deceives"
+
+    def _contradicted(self, said: Said) -> list[str]:
+        return [other for other, head in said.previous.items() if self.previous.get(other, head) != head]
 
     def _certified(self, name: str) -> bool:
         try:
