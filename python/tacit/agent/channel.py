@@ -77,17 +77,20 @@ def send(channel: ssl.SSLSocket, message: bytes) -> None:
     channel.sendall(len(message).to_bytes(4, "big") + message)
 
 
-def receive(channel: ssl.SSLSocket) -> bytes:
-    """A message. Raises ValueError if it is too long, OSError if it does not come whole and in time."""
+def receive(channel: ssl.SSLSocket, most: int = MOST_BYTES) -> bytes:
+    """A message. Raises ValueError if it is too long, OSError if it does not come whole and in time.
+
+    most: bytes that it may have.
+    """
     deadline = time.monotonic() + PATIENCE
     length = int.from_bytes(_exactly(channel, 4, deadline), "big")
-    if length > MOST_BYTES:
+    if length > most:
         raise ValueError("too long")
     return _exactly(channel, length, deadline)
 
 
 def _exactly(channel: ssl.SSLSocket, length: int, deadline: float) -> bytes:
-    found = b""
+    found = bytearray()
     while len(found) < length:
         left = deadline - time.monotonic()
         if left <= 0:
@@ -97,4 +100,4 @@ def _exactly(channel: ssl.SSLSocket, length: int, deadline: float) -> bytes:
         if not chunk:
             raise ConnectionResetError
         found += chunk
-    return found
+    return bytes(found)

@@ -23,6 +23,10 @@ from tacit.agent.federation_members import Members
 from tacit.agent.record import COMPLETED, RunRecord, Said
 
 PROTOCOL = "tacit-closing/1"
+MOST_BYTES = 1 << 20
+"""Of a message. What parties sign grows with the square of their number, and a hundred fit."""
+MOST_CALLERS = 32
+"""Callers that are answered at the same time. Others are turned away: a party calls again."""
 PAUSE = 0.03
 """Seconds between calls of a party that has not all."""
 SECONDS = {True: 3.0, False: 1.5}
@@ -39,14 +43,18 @@ class Closing:
         self._completed = record.said[me].outcome == COMPLETED
         self._changed = threading.Condition()
         self._over = threading.Event()
+        self._callers = threading.Semaphore(MOST_CALLERS)
         self._has_all: set[str] = set()
         self._refused: dict[str, float] = {}
         self._others = tuple(others)
 
     def run(self) -> None:
-        """Take over into the record what the others have signed, as far as they say it in time."""
+        """Take over into the record what the others have signed, as far as they say it in time.
+
+        A call that a peer draws out is left to itself: it changes nothing more.
+        """
         deadline = time.monotonic() + SECONDS[self._completed]
-        threads = [threading.Thread(target=work, daemon=True) for work in self._work()]
+        answering, *calling = threads = [threading.Thread(target=work, daemon=True) for work in self._work()]
         for thread in threads:
             thread.start()
         try:
@@ -54,9 +62,11 @@ class Closing:
                 while not self._done() and time.monotonic() < deadline and not self._only_gone():
                     self._changed.wait(PAUSE)
         finally:
-            self._over.set()
-            for thread in threads:
-                thread.join(PATIENCE)
+            with self._changed:
+                self._over.set()
+            answering.join(PATIENCE)  # then the address is free again
+            for thread in calling:
+                thread.join(PAUSE)
 
     def _work(self) -> list[Callable[[], None]]:
         # After a failure some may be gone: whoever is left calls everybody.
@@ -88,7 +98,7 @@ class Closing:
                     ):
                         said = self._own()
                         send(channel, said)
-                        self._heard(name, receive(channel), said)
+                        self._heard(name, receive(channel, MOST_BYTES), said)
                         self._refused.pop(name, None)
             except ConnectionRefusedError:
                 self._refused.setdefault(name, time.monotonic())
@@ -108,19 +118,27 @@ class Closing:
             while not self._over.is_set():
                 with suppress(OSError):
                     connection, _ = listener.accept()
-                    caller = threading.Thread(target=self._answer, args=(connection, server, identities), daemon=True)
-                    caller.start()
+                    if self._callers.acquire(blocking=False):
+                        answer = (connection, server, identities)
+                        threading.Thread(target=self._answer, args=answer, daemon=True).start()
+                    else:
+                        connection.close()
 
     def _answer(self, connection: socket.socket, server: ssl.SSLContext, identities: dict[bytes, str]) -> None:
         """One caller. Strangers are left without an answer."""
-        with suppress(OSError, ValueError), secured(server, connection) as channel:
-            name = identities.get(channel.getpeercert(binary_form=True) or b"")
-            if name is not None and channel.selected_alpn_protocol() == PROTOCOL:
-                heard = receive(channel)
-                self._take(heard)
-                said = self._own()
-                send(channel, said)
-                self._heard(name, heard, said)
+        try:
+            with secured(server, connection) as channel:
+                name = identities.get(channel.getpeercert(binary_form=True) or b"")
+                if name is not None and channel.selected_alpn_protocol() == PROTOCOL:
+                    heard = receive(channel, MOST_BYTES)
+                    self._take(heard)
+                    said = self._own()
+                    send(channel, said)
+                    self._heard(name, heard, said)
+        except (OSError, ValueError):
+            pass
+        finally:
+            self._callers.release()
 
     def _own(self) -> bytes:
         """All that this party has."""
@@ -130,11 +148,19 @@ class Closing:
 
     def _take(self, message: bytes) -> int:
         """Take over what is signed in a message. How many parties it is of. Raises ValueError."""
-        heard = json.loads(message)
+        try:
+            heard = json.loads(message)
+        except RecursionError:
+            raise ValueError("nested too deeply") from None
         if not isinstance(heard, dict) or heard.get("run") != self._record.run:
             raise ValueError("another run")
-        said = {name: Said.read(each) for name, each in dict(heard.get("said") or {}).items()}
+        all_said = heard.get("said")
+        if not isinstance(all_said, dict):
+            raise ValueError("no ends of a run")
+        said = {name: Said.read(each) for name, each in all_said.items()}
         with self._changed:
+            if self._over.is_set():  # the record is what it was when the time was up
+                return 0
             taken = [self._record.take(name, each) for name, each in said.items()]
             self._changed.notify_all()
         return sum(taken)
