@@ -9,13 +9,14 @@ import hmac
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace as changed
 from pathlib import Path
 
 from tacit import _native
 from tacit.agent.durable import sync_folder
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
-from tacit.agent.ledger import Ledger
+from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.private_key import PrivateKey
 from tacit.agent.signer import Signer
 
@@ -44,11 +45,20 @@ def make_keys(members: Members, parties: Sequence[str], *, replace: bool) -> dic
     if existing and not replace:
         raise RunError(Fault.INPUT, f"{existing[0]} exists already; --force replaces it, for all who know the old one.")
     before = {name: _signing(members, name) for name in parties}
+    for name, old in before.items():
+        if old is not None:
+            write_whole(_kept(files[name][1]), old.certificate.encode(), 0o644)
     made = {name: _make(name, *pair) for name, pair in files.items()}
     for name, old in before.items():
         if old is not None:
             _record_new_key(members, name, old)
+            _kept(files[name][1]).unlink(missing_ok=True)
     return made
+
+
+def _kept(certificate: Path) -> Path:
+    """Where a certificate is kept while it is replaced. After a kill the ledger is still signed by its key."""
+    return certificate.with_name(certificate.name + ".replaced")
 
 
 def _signing(members: Members, party: str) -> Signer | None:
@@ -56,11 +66,17 @@ def _signing(members: Members, party: str) -> Signer | None:
 
     Raises LedgerError for one that could not go on under a new key.
     """
-    ledger = members.private(party).ledger
-    if not ledger.exists() or not members.parties[party].certificate.exists():
+    ledger, certificate = members.private(party).ledger, members.parties[party].certificate
+    if not ledger.exists() or not certificate.exists():
         return None
     old = Signer.of(members, party)
-    Ledger(ledger, old).check()
+    try:
+        Ledger(ledger, old).check()
+    except LedgerError:
+        if not _kept(certificate).exists():
+            raise
+        old = changed(old, certificate=_kept(certificate).read_text(encoding="ascii"))
+        Ledger(ledger, old).check()
     return old
 
 

@@ -27,6 +27,9 @@ from tacit.agent.signer import Signer
 CHUNK = 1 << 16
 """Bytes that are read at a time, from the end."""
 
+REPAIRED = "repaired"
+"""The kind of an entry about a write that was cut short."""
+
 Content = Callable[[list[JSON]], JSON]
 """What an entry says, given all entries before it."""
 
@@ -66,9 +69,13 @@ class Ledger:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with _locked(self.path) as file:
-                last = self._mended(file, None if adopting else after or self._signer)
+                last, torn = self._mended(file, None if adopting else after or self._signer)
+                if torn and after is None:
+                    last = self._write(file, made(last, REPAIRED, torn, self._signer))
                 said = content if isinstance(content, dict) else content(self.entries())
                 entry = self._write(file, made(last, kind, said, self._signer))
+                if torn and after is not None:  # what another key has signed has to stand before that
+                    self._write(file, made(entry, REPAIRED, torn, self._signer))
             if last is None:
                 sync_folder(self.path.parent)
         except OSError as error:
@@ -113,29 +120,29 @@ class Ledger:
             raise LedgerError(f"ledger {self.path}: cannot be read ({error.strerror}).") from error
         return lines, rest
 
-    def _mended(self, file: BinaryIO, by: Signer | None) -> JSON | None:
-        """The last entry, once what a write cut short has left is out of the way."""
+    def _mended(self, file: BinaryIO, by: Signer | None) -> tuple[JSON | None, JSON]:
+        """The last entry, once what a write cut short has left is out of the way; and what is to be said of that."""
         line, rest = _tail(file)
         if not rest:
-            return self._last(line, by)
+            return self._last(line, by), {}
         late = whole(rest)
         if late is not None:  # nothing but the end of the line is missing
             self._last(rest, by)
             file.write(b"\n")
             file.flush()
-            return late
+            return late, {}
         last = self._last(line, by)
         assert self._signer is not None
         self._set_aside(rest)
         os.ftruncate(file.fileno(), os.fstat(file.fileno()).st_size - len(rest))
-        what = {"party": self._signer.party, "bytes": len(rest), "sha256": hashlib.sha256(rest).hexdigest()}
-        return self._write(file, made(last, "repaired", what, self._signer))
+        return last, {"party": self._signer.party, "bytes": len(rest), "sha256": hashlib.sha256(rest).hexdigest()}
 
     def _set_aside(self, rest: bytes) -> None:
         """Keep bytes that are no entry beside the ledger. They may be there twice after a further kill."""
         aside = self.path.with_name(self.path.name + ".torn")
-        descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-        with os.fdopen(descriptor, "ab") as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
+        with os.fdopen(os.open(aside, flags, 0o600), "ab") as file:
+            os.fchmod(file.fileno(), 0o600)
             file.write(rest + b"\n")
             file.flush()
             os.fsync(file.fileno())
