@@ -58,6 +58,11 @@ def audited(
     return found
 
 
+def printable(text: str) -> str:
+    """A text as it may be printed: names in it may be another party's invention."""
+    return text if text.isprintable() else ascii(text)
+
+
 def unsound(entries: list[JSON], certificate: str, where: str) -> Iterator[str]:
     """What is wrong with a ledger by itself, whatever other parties have signed."""
     yield from broken(entries, where)
@@ -95,6 +100,7 @@ def compared(
         if me in record.certificates and run not in here:
             problem, is_problem = _unknown(record, me, certificates(mine, certificate), own)
             (found.problems if is_problem else found.notes).append(f"run {run[:SHOWN_DIGITS]}: {problem}.")
+    found.problems, found.notes = [*map(printable, found.problems)], [*map(printable, found.notes)]
     return found
 
 
@@ -155,10 +161,16 @@ def _run_problems(entries: list[JSON], line: int, entry: JSON, party: str) -> It
     own = record.said.get(party)
     if entry["kind"] == COMPLETED and (own is None or own.outcome != COMPLETED):
         yield f"{party} has not signed that it completed" if own is None else f"{party} has signed that it failed"
-    for name in sorted(_linked(approved, party) - record.previous.keys()):
-        yield f"the signature of {name} was removed: the run has begun with it"
     if record.previous.get(party) != approved["hash"]:
         yield "the other parties were shown another ledger than this one: an entry was rewritten, or one before it"
+    yield from _unfit(record, approved, party)
+
+
+def _unfit(record: RunRecord, approved: JSON, party: str) -> Iterator[str]:
+    """What of a signed run is not as the party's entry has approved it."""
+    parties = approved.get("parties", {})
+    for name in sorted(_linked(approved, party) - record.previous.keys()):
+        yield f"the signature of {name} was removed: the run has begun with it"
     if record.disclosures != digest(approved.get("disclosures")):
         yield "what the parties have signed to be disclosed is not what was approved"
     for name, certificate in record.certificates.items():
@@ -216,7 +228,8 @@ def _against(record: RunRecord, there: dict[str, RunRecord], heads: Mapping[str,
     if record.previous[other] not in heads:
         yield f"{other} took part with an entry that its export has not: its history was cut, emptied or rewritten"
         return
-    if is_redacted(heads[record.previous[other]]):
+    approved = heads[record.previous[other]]
+    if is_redacted(approved):
         yield f"{other} took part, and its export hides what it approved"
     theirs = there.get(record.run)
     if theirs is None:
@@ -227,6 +240,8 @@ def _against(record: RunRecord, there: dict[str, RunRecord], heads: Mapping[str,
     if what[0] != what[1]:
         yield "the two ledgers have another plan, or other disclosures"
     yield from theirs.problems(other)
+    if not is_redacted(approved):
+        yield from _unfit(theirs, approved, other)
     for name in record.previous.keys() & theirs.previous.keys():
         if record.previous[name] != theirs.previous[name]:
             yield f"{name} has shown a different ledger to each of the two"

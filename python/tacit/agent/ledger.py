@@ -139,9 +139,8 @@ class Ledger:
 
     def _set_aside(self, rest: bytes) -> None:
         """Keep bytes that are no entry beside the ledger. They may be there twice after a further kill."""
-        aside = self.path.with_name(self.path.name + ".torn")
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK
-        with os.fdopen(os.open(aside, flags, 0o600), "ab") as file:
+        with os.fdopen(os.open(torn_file(self.path), flags, 0o600), "ab") as file:
             os.fchmod(file.fileno(), 0o600)
             file.write(rest + b"\n")
             file.flush()
@@ -171,6 +170,11 @@ class Ledger:
             problem = f"the entry is not signed by the key of {by.party}'s certificate; nothing is added to it"
             raise LedgerError(f"{where}: {problem}. Put that key back, or move the file away and keep it.")
         return entry
+
+
+def torn_file(ledger: Path) -> Path:
+    """Where the starts of entries go that a write cut short has left."""
+    return ledger.with_name(ledger.name + ".torn")
 
 
 @contextmanager

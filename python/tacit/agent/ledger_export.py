@@ -15,7 +15,7 @@ FORM = 1
 
 
 def export(entries: list[JSON], party: str, path: Path, reader: str | None = None) -> int:
-    """Write a copy. reader: for whom; of runs in which it had no part, nothing is said but their place.
+    """Write a copy, closed to others. reader: for whom; of runs in which it had no part, only their place is said.
 
     Returns how many entries say nothing. Raises RunError.
     """
@@ -27,6 +27,7 @@ def export(entries: list[JSON], party: str, path: Path, reader: str | None = Non
     about = {"tacit_ledger": FORM, "party": party, "for": reader, "entries": len(entries)}
     try:
         with whole_file(path) as whole:
+            whole.touch(0o600)
             whole.write_bytes(b"".join(canonical(each) + b"\n" for each in (about, *shown)))
     except OSError as error:
         raise RunError(Fault.INPUT, f"{path}: cannot be written ({error.strerror}).") from error
@@ -45,6 +46,9 @@ def read_export(path: Path) -> tuple[str, list[JSON]]:
         raise _no_export(path) from error
     if about.get("tacit_ledger") != FORM or not isinstance(about.get("party"), str):
         raise _no_export(path)
+    if about.get("entries") != len(entries):
+        problem = f"has {len(entries)} of {about.get('entries')} entries"
+        raise RunError(Fault.INPUT, f"{path}: {problem}; get it anew, whole.")
     return about["party"], entries
 
 

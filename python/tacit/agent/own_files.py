@@ -8,6 +8,7 @@ from pathlib import Path
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.federation_private import PrivateFile
+from tacit.agent.ledger import torn_file
 
 
 def own_files(members: Members, privates: Iterable[PrivateFile]) -> dict[str, Path]:
@@ -18,6 +19,7 @@ def own_files(members: Members, privates: Iterable[PrivateFile]) -> dict[str, Pa
         found[f"the private file of {private.party}"] = private.path
         found[f"the private key of {private.party}"] = private.private_key
         found[f"the ledger of {private.party}"] = private.ledger
+        found[f"what was moved out of the ledger of {private.party}"] = torn_file(private.ledger)
         found[f"the history of {private.party}"] = private.history
         found[f"the offer of {private.party}"] = members.path.parent / "offers" / f"{private.party}.toml"
     return found

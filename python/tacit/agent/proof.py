@@ -25,6 +25,8 @@ FORM = 1
 SUFFIX = ".tacit.json"
 SAID = ("sha256", "plan_hash", "run", "recipient", "parties")
 """What the recipient signs. run: the hash of its entry that approved the run."""
+MEMBERS = {"tacit_answer", *SAID, "attendance", "record", "certificate", "signature"}
+"""What a certificate says, and nothing beside: the rest would be signed by nobody."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,8 @@ def check(file: Path, members: Members) -> Checked:
     if not signed_by(members.certificate(recipient), "answer", canonical(said), content.get("signature")):
         problem = f"{recipient} has not signed its certificate, or had another key then"
         raise _wrong(file, problem, f"compare the fingerprint of {recipient}")
+    if str(content.get("certificate")).strip() != members.certificate(recipient).strip():
+        raise _wrong(file, f"it has another certificate of {recipient} than the one here", "get it anew")
     plan_hash = str(said["plan_hash"])
     if said["parties"] == [recipient]:
         return Checked(recipient, str(said["run"]), plan_hash, (recipient,))
@@ -98,6 +102,10 @@ def _run(file: Path, content: JSON, members: Members, recipient: str) -> tuple[s
         if name not in members.parties or members.certificate(name).strip() != certificate.strip():
             raise _wrong(file, f"the run was signed under another certificate of {name} than the one here",
                 f"compare the fingerprint of {name}")  # fmt: skip
+    for name, ended in record.said.items():
+        for other in sorted(ended.previous.keys() - record.certificates.keys()):
+            problem = f"{name} took part with {ascii(other).strip(chr(39))}, which it leaves out"
+            raise _wrong(file, f"in its certificate {problem}", "get it anew")
     for problem in record.problems():
         raise _wrong(file, f"in its certificate {problem}", "get it anew")
     if record.previous.get(recipient) != content.get("run"):
@@ -113,16 +121,25 @@ def _run(file: Path, content: JSON, members: Members, recipient: str) -> tuple[s
 
 def _read(path: Path) -> JSON:
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(path.read_bytes(), object_pairs_hook=_once)
+        canonical(content)  # no text and no number that has none
     except FileNotFoundError:
         raise RunError(Fault.INPUT, f"{path}: is not there; answers are written with it (--output-file).") from None
     except OSError as error:
         raise RunError(Fault.INPUT, f"{path}: cannot be read ({error.strerror}).") from error
     except (RecursionError, ValueError):
         content = None
-    if not isinstance(content, dict) or content.get("tacit_answer") != FORM:
+    if not isinstance(content, dict) or content.get("tacit_answer") != FORM or not content.keys() <= MEMBERS:
         raise RunError(Fault.INPUT, f"{path}: is no certificate of an answer; get it anew.")
     return content
+
+
+def _once(members: list[tuple[str, object]]) -> JSON:
+    """An object that has no member twice, of which readers would read one or the other. Raises ValueError."""
+    found = dict(members)
+    if len(found) != len(members):
+        raise ValueError("a member twice")
+    return found
 
 
 def _sha256(file: Path) -> str:

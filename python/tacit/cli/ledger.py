@@ -15,13 +15,14 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tacit.agent.audit import Audit, audited, compared
+from tacit.agent.audit import Audit, audited, compared, printable
 from tacit.agent.entry import JSON
 from tacit.agent.events import Event
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.ledger_export import export, read_export
+from tacit.agent.own_files import check_not_own, own_files
 from tacit.agent.signer import Signer
 from tacit.cli.account import show_entry
 from tacit.cli.query_arguments import add_federation
@@ -91,6 +92,7 @@ def _act(name: str, ledger: Ledger, members: Members, options: argparse.Namespac
             _verify(name, ledger, members, options, screen)
         case "export":
             reader = None if options.reader is None else members.known(options.reader)
+            check_not_own(options.file, own_files(members, map(members.private, members.parties)))
             entries = ledger.entries()
             hidden = export(entries, name, options.file, reader)
             left_out = f", {hidden} of them without what they say" if hidden else ", every query among them in full"
@@ -144,7 +146,9 @@ def _compare(name: str, entries: list[JSON], certificate: str, members: Members,
     """Compare a ledger with another party's copy. Raises what is wrong."""
     other, theirs = read_export(path)
     if other not in members.parties or other == name:
-        raise RunError(Fault.INPUT, f"{path}: is of {other}; name the copy of another party of this federation.")
+        raise RunError(
+            Fault.INPUT, f"{path}: is of {printable(other)}; name the copy of another party of this federation."
+        )
     found = compared(entries, name, certificate, theirs, other, members.certificate(other), str(path))
     _tell(found, screen)
     line = f"{path}: {len(theirs)} entries of {other}, whole, and as this ledger has their common runs"

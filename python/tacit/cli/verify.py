@@ -30,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     for line in (
         f"{options.file}: as {found.recipient} got it",
         f"run {found.run}, plan {found.plan_hash}",
-        f"signed by {', '.join(found.signers)}",
+        f"signed by {', '.join(found.signers)}" + (" alone" if len(found.signers) == 1 else ""),
     ):
         screen.print(line, soft_wrap=True, markup=False)
     return 0
