@@ -39,7 +39,7 @@ def usable(entries: list[JSON], signer: Signer, plan_hash: str, day: date) -> st
     _check(entries, signer)
     found = [entry for entry in entries if entry["kind"] == KIND and entry.get("plan_hash") == plan_hash]
     found = [entry for entry in found if _is_signed(entry, certificates(entries, signer.certificate))]
-    valid = [entry for entry in found if date.fromisoformat(entry["until"]) >= day]
+    valid = [entry for entry in found if date.fromisoformat(entry["until"]) >= max(day, _seen(entries, entry))]
     left = [entry for entry in valid if uses(entries, entry["hash"]) < entry["times"]]
     if left:
         return str(min(left, key=lambda entry: (entry["until"], entry["entry"]))["hash"])
@@ -57,6 +57,11 @@ def usable(entries: list[JSON], signer: Signer, plan_hash: str, day: date) -> st
 def uses(entries: list[JSON], approval: str) -> int:
     """How many runs an approval has allowed."""
     return sum(entry["kind"] == "approved" and entry.get("by") == approval for entry in entries)
+
+
+def _seen(entries: list[JSON], approval: JSON) -> date:
+    """The latest day that the ledger has seen since an approval. A clock that is set back does not bring it back."""
+    return max(date.fromisoformat(str(entry["time"])[:10]) for entry in entries[approval["entry"] - 1 :])
 
 
 def _is_signed(entry: JSON, certificates: list[str]) -> bool:

@@ -14,6 +14,7 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.keys import derived_key
 from tacit.agent.ledger import Ledger, LedgerError
+from tacit.agent.steps import participants
 from tacit.audit.check import Question, checked_tables, judge, question, refused
 from tacit.audit.history import HistoryError, HistoryFile
 from tacit.audit.refusals import Refused
@@ -118,7 +119,7 @@ def record_refusal(federation: Federation, me: str, plan: PlacedPlan, ledger: Le
         "party": me,
         "query": plan.query,
         "plan_hash": plan_hash(plan).hex(),
-        "parties": {name: federation.fingerprint(name) for name in federation.parties},
+        "parties": {name: federation.fingerprint(name) for name in participants(plan, federation.catalog.parties)},
         "recipients": list(plan.recipients),
         "refused": sentence,
     }

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tacit.agent.audit import printable
 from tacit.agent.durable import whole_file
 from tacit.agent.entry import JSON, canonical
 from tacit.agent.faults import Fault, RunError
@@ -104,7 +105,7 @@ def _run(file: Path, content: JSON, members: Members, recipient: str) -> tuple[s
                 f"compare the fingerprint of {name}")  # fmt: skip
     for name, ended in record.said.items():
         for other in sorted(ended.previous.keys() - record.certificates.keys()):
-            problem = f"{name} took part with {ascii(other).strip(chr(39))}, which it leaves out"
+            problem = f"{name} took part with {printable(other)}, which it leaves out"
             raise _wrong(file, f"in its certificate {problem}", "get it anew")
     for problem in record.problems():
         raise _wrong(file, f"in its certificate {problem}", "get it anew")
