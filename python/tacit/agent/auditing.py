@@ -100,17 +100,19 @@ def _judged(history: HistoryFile, asked: Question, now: float) -> str | None:
 def history_file(federation: Federation, me: str, ledger: Ledger) -> HistoryFile:
     """This party's history. There is no file before the first question that is checked."""
 
-    def recorded() -> str:
-        found = (str(entry[HISTORY]) for entry in reversed(ledger.entries()) if HISTORY in entry)
-        return next(found, "")
-
     def record(hash: str) -> None:
         ledger.append(HISTORY, {"party": me, HISTORY: hash})
 
     def key() -> bytes:
         return derived_key(federation.private_key(me), KEY_PURPOSE)
 
-    return HistoryFile(federation.privates[me].history, key, me, recorded, record)
+    return HistoryFile(federation.privates[me].history, key, me, lambda: recorded_history(ledger), record)
+
+
+def recorded_history(ledger: Ledger) -> str:
+    """The last hash of the history that a ledger has, "" for none."""
+    found = (str(entry[HISTORY]) for entry in reversed(ledger.entries()) if HISTORY in entry)
+    return next(found, "")
 
 
 def record_refusal(federation: Federation, me: str, plan: PlacedPlan, ledger: Ledger, sentence: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hmac
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from dataclasses import replace as changed
 from pathlib import Path
@@ -48,7 +49,7 @@ def make_keys(members: Members, parties: Sequence[str], *, replace: bool) -> dic
     for name, old in before.items():
         if old is not None:
             write_whole(_kept(files[name][1]), old.certificate.encode(), 0o644)
-    made = {name: _make(name, *pair) for name, pair in files.items()}
+    made = {name: _make(members, name, before[name]) for name in files}
     for name, old in before.items():
         if old is not None:
             _record_new_key(members, name, old)
@@ -80,6 +81,30 @@ def _signing(members: Members, party: str) -> Signer | None:
     return old
 
 
+def _history(members: Members, old: Signer, key: PrivateKey) -> Path | None:
+    """The history of answers under a new key, beside the old one: its key follows from the party's.
+
+    None without one that can be read, which stays as it is.
+    """
+    from tacit.agent.auditing import KEY_PURPOSE, recorded_history
+    from tacit.audit.history import REKEYED, HistoryError, HistoryFile
+
+    private = members.private(old.party)
+    ledger = Ledger(private.ledger)
+
+    def present_key() -> bytes:
+        return derived_key(private.open_key(), KEY_PURPOSE)
+
+    # After a kill that was between both replacements, the history is where its new key waited.
+    for path in (private.history, private.history.with_name(private.history.name + REKEYED)):
+        file = HistoryFile(path, present_key, old.party, lambda: recorded_history(ledger), lambda hash: None)
+        with suppress(HistoryError, RunError):
+            found = file.resealed(derived_key(key, KEY_PURPOSE))
+            if found is not None:
+                return found
+    return None
+
+
 def _record_new_key(members: Members, party: str, old: Signer) -> None:
     """Go on with a ledger under a new key, which says of which certificate the entries before are."""
     content = {"party": party, "replaces": old.certificate, "fingerprint": members.fingerprint(party)}
@@ -101,12 +126,16 @@ def existing_pair(members: Members, party: str) -> KeyPair | None:
     return KeyPair(private_key, certificate, members.fingerprint(party))
 
 
-def _make(party: str, private_key: Path, certificate: Path) -> KeyPair:
+def _make(members: Members, party: str, old: Signer | None) -> KeyPair:
+    private_key, certificate = members.private(party).private_key, members.parties[party].certificate
     made, certificate_pem = _native.generate_keys(party)
     key = PrivateKey(made)
     made[:] = bytes(len(made))
+    history = None if old is None else _history(members, old, key)
     write_whole(private_key, key, 0o600)
     write_whole(certificate, certificate_pem.encode(), 0o644)
+    if history is not None:
+        history.replace(members.private(party).history)
     return KeyPair(private_key, certificate, _native.fingerprint(certificate_pem))
 
 

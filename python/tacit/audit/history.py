@@ -20,6 +20,8 @@ from tacit import _native
 from tacit.audit.record import JSON, Record
 
 PRIVATE = 0o600
+REKEYED = ".rekeyed"
+"""Behind the name of a history that waits for its key to become the party's."""
 
 
 class HistoryError(Exception):
@@ -112,6 +114,21 @@ class HistoryFile:
         content = json.dumps(history.json() | {"before": before}, separators=(",", ":"))
         _native.write_sealed(str(self.path), self.key(), self._label, content.encode())
         self.record(self._hash())
+
+    def resealed(self, key: bytes) -> Path | None:
+        """Write the same beside the file, under another key, as one step newer; None without a file.
+
+        Raises HistoryError.
+        """
+        said, recorded = self._content(), self.recorded()
+        if said is None:
+            return None
+        if recorded not in (self._hash(), said.get("before")):
+            raise HistoryError(self._wrong("is not the one that the ledger says"))
+        content = json.dumps(said | {"before": recorded}, separators=(",", ":"))
+        fresh = self.path.with_name(self.path.name + REKEYED)
+        _native.write_sealed(str(fresh), key, self._label, content.encode())
+        return fresh
 
     def take_back(self, id: str) -> None:
         """Forget that a question was about to be answered of which no share has left. Its sets stay known."""
