@@ -548,3 +548,69 @@ def test_many_parties_close_a_run(parties: dict[str, Party], members: Members) -
 
     said = Said(COMPLETED, {f"hospital_number_{number}": "00" * 32 for number in range(40)}, "00" * 72, "00" * 72)
     assert len(canonical({f"hospital_number_{number}": said.json() for number in range(40)})) < MOST_BYTES
+
+
+@pytest.mark.parametrize("text", ["SELECT '[/x]'", "SELECT '[conceal]secret[/conceal]'", "SELECT '[red]'"])
+def test_brackets_in_a_query_are_shown_as_they_are(
+    parties: dict[str, Party], members: Members, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    """What a screen takes for markup would be hidden, or would end the command."""
+    run([*parties.values()], text)
+    assert main(["ledger", "--name", "north", "--federation", str(members.path)]) == 0
+    assert text in capsys.readouterr().out
+
+
+def test_a_query_does_not_command_the_terminal(
+    parties: dict[str, Party], members: Members, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run([*parties.values()], "SELECT 1 -- \x1b[8m FROM secrets")
+    assert main(["ledger", "--name", "north", "--federation", str(members.path)]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.xfail(
+    strict=True, reason="a failed run that never connected has no signatures either; others' copies tell"
+)
+def test_signatures_that_are_taken_out_of_a_run_that_is_said_to_have_failed_are_missed(
+    parties: dict[str, Party],
+) -> None:
+    run([*parties.values()], "SELECT 1")
+    north = parties["north"]
+    *before, last = north.entries()
+    del last["attendance"], last["record"]
+    north.put(resigned(north, [*before, {**last, "kind": FAILED}]))
+    assert audit(north).problems
+
+
+def test_signatures_that_are_taken_out_of_a_failed_run_are_missed_by_others(parties: dict[str, Party]) -> None:
+    run([*parties.values()], "SELECT 1")
+    north = parties["north"]
+    *before, last = north.entries()
+    del last["attendance"], last["record"]
+    north.put(resigned(north, [*before, {**last, "kind": FAILED}]))
+    assert with_copy_of(parties["south"], north).problems
+
+
+def test_processes_do_not_share_an_approval(parties: dict[str, Party]) -> None:
+    """Two that start at once, of one run that is approved."""
+    north = parties["north"]
+    approve(north.ledger, north.signer, PLAN, None, 3, date(2099, 1, 1))
+    pids = []
+    for _ in range(6):
+        pid = os.fork()
+        if not pid:
+            try:
+                used(north, date(2027, 1, 1))
+            except RunError:
+                os._exit(1)
+            os._exit(0)
+        pids.append(pid)
+    assert sorted(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) for pid in pids) == [0, 0, 0, 1, 1, 1]
+
+
+def test_a_refused_question_is_not_told_to_those_that_it_was_not_for(parties: dict[str, Party], tmp_path: Path) -> None:
+    north = parties["north"]
+    prints = dict.fromkeys(("north", "south"), "SHA256:..")
+    north.ledger.append("refused", {"party": "north", "query": "SELECT secret", "parties": prints, "refused": "no"})
+    assert export(north.entries(), "north", tmp_path / "copy.jsonl", "helper") == 1
+    assert "secret" not in (tmp_path / "copy.jsonl").read_text()

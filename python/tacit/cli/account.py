@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from tacit.agent.audit import printable
 from tacit.agent.cost import Cost
 from tacit.agent.events import Event
 from tacit.cli.screen import heading, table
@@ -137,6 +138,7 @@ def _present(entry: Event) -> list[str]:
 
 
 def _show_member(screen: Console, name: str, text: str) -> None:
+    text = printable(text)
     if not screen.is_terminal:
         screen.print(f"  {name:<10} {text}", soft_wrap=True)
         return

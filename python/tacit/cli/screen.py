@@ -15,9 +15,10 @@ WIDEST = 110
 def console(*, to_stderr: bool = False) -> Console:
     """A console on stdout or stderr. Colours and live displays appear on terminals only.
 
-    Fingerprints have colons, between which rich would find names of emoji.
+    Fingerprints have colons, between which rich would find names of emoji. Queries have brackets, which rich would take
+    for its own markup, and so hide what stands in them.
     """
-    found = Console(stderr=to_stderr, highlight=False, soft_wrap=False, emoji=False)
+    found = Console(stderr=to_stderr, highlight=False, soft_wrap=False, emoji=False, markup=False)
     if not found.is_terminal or found.width > WIDEST:
         found.width = WIDEST
     return found
