@@ -209,6 +209,10 @@ def test_runs_that_others_have_signed_are_not_of_a_version_before_signatures(par
     north.put(old)
     north.ledger.append("adopted", {"party": "north", "entries": 2}, adopting=True)
     assert any("line 2" in problem for problem in audit(north).problems)
+    assert with_copy_of(parties["south"], north).problems
+    north.put(old)
+    with pytest.raises(LedgerError, match="signatures were taken out"):
+        north.ledger.adopt()
 
 
 # Copies.

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tacit import _native
-from tacit.agent.entry import JSON, is_redacted, is_unsigned, signed
+from tacit.agent.entry import JSON, is_redacted, is_stripped, is_unsigned, signed
 from tacit.agent.ledger import broken
 from tacit.agent.record import COMPLETED, OUTCOMES, RunRecord, digest
 
@@ -46,11 +46,9 @@ def audited(
     if found.problems:  # what entries say is worth something only if they are the party's
         return found
     for line, entry in _ends(entries):
-        at = f"{where}, line {line}"
-        if is_unsigned(entry):  # what is adopted is believed, but no version that did not sign has said this
-            if "attendance" in entry or "record" in entry:
-                found.problems.append(f"{at}: others have signed its run, and the entry is not signed itself.")
+        if is_unsigned(entry):  # what is adopted is believed
             continue
+        at = f"{where}, line {line}"
         found.problems += [f"{at}: {problem}." for problem in _run_problems(entries, line, entry, party)]
         _note_run(found, entry, at, party, known or {})
     found.problems += [f"{where}, line {line}: {problem}." for line, problem in _twice(entries)]
@@ -70,6 +68,8 @@ def unsound(entries: list[JSON], certificate: str, where: str) -> Iterator[str]:
     for line, entry in enumerate(entries, start=1):
         if is_redacted(entry):
             yield f"{where}, line {line}: what the entry says was taken out."
+        if is_stripped(entry):
+            yield f"{where}, line {line}: its signature was taken out."
 
 
 def certificates(entries: Sequence[JSON], certificate: str) -> list[str]:
@@ -87,6 +87,8 @@ def compared(
     """
     found = Audit(len(theirs), str(theirs[-1].get("hash")) if theirs else None)
     found.problems += [*broken(theirs, export), *_unsigned(theirs, their_certificate, export)]
+    stripped = [line for line, entry in enumerate(theirs, start=1) if is_stripped(entry)]
+    found.problems += [f"{export}, line {line}: its signature was taken out." for line in stripped]
     if found.problems:
         return found
     found.problems += [f"{export}, line {line}: {problem}." for line, problem in _twice(theirs)]

@@ -67,6 +67,11 @@ def is_unsigned(entry: JSON) -> bool:
     return "signature" not in entry
 
 
+def is_stripped(entry: JSON) -> bool:
+    """Whether an entry has no signature, and says what no version before signatures has said."""
+    return is_unsigned(entry) and not entry.keys().isdisjoint(("salt", "attendance", "record"))
+
+
 def signed(entry: JSON, certificate: str) -> bool:
     """Whether the key of a certificate has signed an entry's hash, as it stands there."""
     found = unhex(entry.get("hash"), 32)

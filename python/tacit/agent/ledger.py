@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tacit.agent.durable import sync_folder
-from tacit.agent.entry import GENESIS, JSON, canonical, chained, is_unsigned, made, signed
+from tacit.agent.entry import GENESIS, JSON, canonical, chained, is_stripped, is_unsigned, made, signed
 from tacit.agent.signer import Signer
 
 CHUNK = 1 << 16
@@ -53,6 +53,9 @@ class Ledger:
             raise LedgerError(f"ledger {self.path}: no entry waits to be signed; go on without.")
         if not all(map(is_unsigned, entries)):
             raise LedgerError(f"ledger {self.path}: the last entry stands after signed ones, and is not signed itself.")
+        if any(map(is_stripped, entries)):
+            problem = "signatures were taken out of it, and what it says was perhaps changed"
+            raise LedgerError(f"ledger {self.path}: {problem}; put its last copy back.")
         assert self._signer is not None, "a ledger that is only read"
         return self.append("adopted", {"party": self._signer.party, "entries": len(entries)}, adopting=True)
 
