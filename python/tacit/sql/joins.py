@@ -80,7 +80,7 @@ def semi_join(relation: Relation, key: Expr, choices: Relation, catalog: Catalog
     position = None if isinstance(key, Literal) else key.position
     if not is_unique(choices, (only,), catalog):
         choices = Aggregate(choices, (only,), ())
-    relation, (name,) = _with_keys(relation, [key])
+    relation, (name,) = _with_keys(relation, [key], choices)
     return Join(choices, relation, (only,), (name,), position)
 
 
@@ -132,8 +132,8 @@ def _step(current: Relation, item: Joined, conditions: list[Expr]) -> _Step | No
     pairs = [(each, pair) for each in conditions if (pair := _pair(each, current, item.relation)) is not None]
     if not pairs:
         return None
-    left, left_keys = _with_keys(current, [pair[0] for _, pair in pairs])
-    right, right_keys = _with_keys(item.relation, [pair[1] for _, pair in pairs])
+    left, left_keys = _with_keys(current, [pair[0] for _, pair in pairs], item.relation)
+    right, right_keys = _with_keys(item.relation, [pair[1] for _, pair in pairs], left)
     return _Step(item, tuple(each for each, _ in pairs), left, left_keys, right, right_keys)
 
 
@@ -163,11 +163,11 @@ def _joined(step: _Step, catalog: Catalog) -> Relation:
     return Join(step.current, step.other, step.current_keys, step.other_keys, position)
 
 
-def _with_keys(relation: Relation, keys: list[Expr]) -> tuple[Relation, tuple[str, ...]]:
-    """The relation with a column for each key; keys that are computed are added to it."""
+def _with_keys(relation: Relation, keys: list[Expr], other: Relation) -> tuple[Relation, tuple[str, ...]]:
+    """The relation with a column for each key; keys that are computed are added under names of neither relation."""
     found: list[str] = []
     added: list[tuple[str, Expr]] = []
-    taken = {name.lower() for name in names(relation)}
+    taken = {name.lower() for name in (*names(relation), *names(other))}
     for key in keys:
         plain = _same_encoding(key)
         if isinstance(plain, ColumnRef):
