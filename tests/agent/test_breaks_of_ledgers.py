@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from tacit.agent.addresses import free_ports
+from tacit.agent.answered import KEY_PURPOSE, recorded_history
 from tacit.agent.approval import approve, usable
 from tacit.agent.audit import Audit, audited, compared
-from tacit.agent.auditing import KEY_PURPOSE, recorded_history
 from tacit.agent.closing import SECONDS, Closing
 from tacit.agent.entry import JSON, canonical, chained
 from tacit.agent.faults import RunError

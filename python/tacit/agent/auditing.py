@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from tacit import _native
+from tacit.agent.answered import HISTORY, KEY_PURPOSE, recorded_history
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.keys import derived_key
@@ -22,10 +23,6 @@ from tacit.plan import plan_hash
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.physical.record import JSON
 from tacit.sql import bind
-
-KEY_PURPOSE = b"tacit answers 1"
-HISTORY = "history"
-"""The kind of a ledger's entry about the history file, and its member with the file's hash."""
 
 
 @contextmanager
@@ -107,12 +104,6 @@ def history_file(federation: Federation, me: str, ledger: Ledger) -> HistoryFile
         return derived_key(federation.private_key(me), KEY_PURPOSE)
 
     return HistoryFile(federation.privates[me].history, key, me, lambda: recorded_history(ledger), record)
-
-
-def recorded_history(ledger: Ledger) -> str:
-    """The last hash of the history that a ledger has, "" for none."""
-    found = (str(entry[HISTORY]) for entry in reversed(ledger.entries()) if HISTORY in entry)
-    return next(found, "")
 
 
 def record_refusal(federation: Federation, me: str, plan: PlacedPlan, ledger: Ledger, sentence: str) -> None:

@@ -14,12 +14,14 @@ from dataclasses import replace as changed
 from pathlib import Path
 
 from tacit import _native
+from tacit.agent.answered import KEY_PURPOSE, recorded_history
 from tacit.agent.durable import sync_folder
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.private_key import PrivateKey
 from tacit.agent.signer import Signer
+from tacit.audit.history import REKEYED, HistoryError, HistoryFile
 
 
 @dataclass(frozen=True)
@@ -86,9 +88,6 @@ def _history(members: Members, old: Signer, key: PrivateKey) -> Path | None:
 
     None without one that can be read, which stays as it is.
     """
-    from tacit.agent.auditing import KEY_PURPOSE, recorded_history
-    from tacit.audit.history import REKEYED, HistoryError, HistoryFile
-
     private = members.private(old.party)
     ledger = Ledger(private.ledger)
 
