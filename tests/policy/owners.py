@@ -26,9 +26,10 @@ SINCE = (date(2020, 1, 1).toordinal() - date(1970, 1, 1).toordinal(), 20_800)
 
 def terms(*ways: Any, **others: Any) -> ColumnTerms:
     """What is allowed of a column."""
-    others = {"functions": DEFAULT_FUNCTIONS, **others} if "aggregate" in ways else others
-    sets = {name: frozenset(others[name]) for name in ("functions", "to", "partners", "constants") if name in others}
-    return ColumnTerms(frozenset(ways), **{**others, **sets})
+    given: dict[str, Any] = {"functions": DEFAULT_FUNCTIONS, **others} if "aggregate" in ways else others
+    lists = ("functions", "to", "partners", "constants")
+    found = {name: frozenset(each) if name in lists else each for name, each in given.items()}
+    return ColumnTerms(frozenset(ways), **found)
 
 
 def column(name: str, type_: Type, allowed: ColumnTerms, nullable: bool = False) -> Column:
@@ -50,8 +51,8 @@ PARTNERS = ["customers.ssn", "copies.ssn", "people.ssn", "visits.ssn"]
 
 CUSTOMERS = table(
     "customers", "north", OPEN,
-    [column(name, type_, SHOWN) for name, type_ in
-     [("id", SSN), ("ssn", SSN), ("segment", TEXT), ("revenue", AMOUNT), ("weight", AMOUNT)]],
+    [column("id", SSN, SHOWN), column("ssn", SSN, SHOWN), column("segment", TEXT, SHOWN),
+     column("revenue", AMOUNT, SHOWN), column("weight", AMOUNT, SHOWN)],
     ["id", "ssn"],
 )  # fmt: skip
 COPIES = table("copies", "north", OPEN, [column("ssn", SSN, SHOWN), column("copy", SMALL, SHOWN)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import duckdb
 import pytest
@@ -60,7 +61,7 @@ def visits(*persons_of_kinds: tuple[int | None, int | None]) -> Tables:
     return {**EMPTY, "visits": [(at, person, kind, 1) for at, (person, kind) in enumerate(persons_of_kinds)]}
 
 
-FOLDED = {
+FOLDED: dict[str, tuple[Tables, list[Any]]] = {
     "nothing is small": (visits((0, 0), (1, 0), (2, 1), (3, 1)), [(0, 2, False), (1, 2, False)]),
     "the small groups hold enough": (
         visits((0, 0), (1, 0), (2, 1), (3, 2)),

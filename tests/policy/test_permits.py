@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.differential.federations import make_keys
@@ -65,13 +66,18 @@ def step_of(plan: PlacedPlan, kind: type) -> SecureStep:
     return found
 
 
-def with_operators(plan: PlacedPlan, changed: dict[int, object]) -> PlacedPlan:
+def with_operators(plan: PlacedPlan, changed: Mapping[int, Any]) -> PlacedPlan:
     """The plan with other operators under the ids of some."""
     steps: list[Step] = [
         replace(each, operator=changed[each.id]) if isinstance(each, SecureStep) and each.id in changed else each
         for each in plan.steps
     ]
     return replace(plan, steps=tuple(steps))
+
+
+def _over(operator: Any, input: int) -> Any:
+    """An operator of one input over another one."""
+    return replace(operator, input=input)
 
 
 def guard_cut(plan: PlacedPlan) -> PlacedPlan:
@@ -87,7 +93,7 @@ def guard_left_out(plan: PlacedPlan) -> PlacedPlan:
     guard = step_of(plan, Filter).operator
     assert isinstance(guard, Filter)
     (after,) = (each for each in plan.steps if isinstance(each, SecureStep) and guard.id in inputs(each.operator))
-    cut = with_operators(plan, {after.id: replace(after.operator, input=guard.input)})
+    cut = with_operators(plan, {after.id: _over(after.operator, guard.input)})
     return replace(cut, steps=tuple(each for each in cut.steps if each.id != guard.id))
 
 
@@ -120,7 +126,7 @@ def guard_above_the_limit(plan: PlacedPlan) -> PlacedPlan:
     above = {
         sort.id: replace(sort.operator, input=groups.id),
         guard.id: replace(guard.operator, input=limit.id),
-        last.id: replace(last.operator, input=guard.id),  # type: ignore[call-arg]  # a projection, which has one input
+        last.id: _over(last.operator, guard.id),
     }
     left_out = {guard.id, sort.operator.input}
     steps = [each for each in with_operators(plan, above).steps if each.id not in left_out]

@@ -257,7 +257,7 @@ def _query(each: object) -> str | None:
 @pytest.mark.parametrize(("query", "rules"), ATTACKS, ids=_query)
 def test_attacks_are_refused(query: str, rules: set[str]) -> None:
     found = refusal(query)
-    assert (None if found is None else found.problem.rule) in (rules or {None})
+    assert ("" if found is None else found.problem.rule) in (rules or {""})
 
 
 def south_says(**changes: object) -> Table:

@@ -150,7 +150,7 @@ def _complete(cells: Iterable[Bits]) -> bool:
     """Whether every combination of conditions occurs. Each is a text and a bit; those without text follow others."""
     found = {frozenset(filter(_is_bit, cell)) for cell in cells}
     names = {bit[0] for cell in found for bit in cell}
-    return len(found) == 2 ** len(names)
+    return len(found) == 1 << len(names)
 
 
 def _is_bit(bit: Any) -> bool:

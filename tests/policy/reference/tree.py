@@ -306,11 +306,12 @@ def _replaced(expression: Expr, name: Callable[[Expr], str | None]) -> Expr:
 
 def _by_alias(term: Expr, by_alias: Mapping[str, Expr]) -> Expr:
     """A term of ORDER BY, where aliases stand for what they name."""
-    whole = exp.Paren(this=term.copy())
+    whole: Expr = exp.Paren(this=term.copy())
     for column in list(whole.find_all(exp.Column)):
         if not column.table and column.name in by_alias:
             column.replace(by_alias[column.name].copy())
-    return whole.this
+    found: Expr = whole.this
+    return found
 
 
 def _aggregates(expression: Expr) -> list[Expr]:

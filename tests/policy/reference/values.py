@@ -127,7 +127,8 @@ def aggregate(expression: Expr, rows: Iterable[Row]) -> Any:
 
 def argument(expression: Expr) -> Expr:
     """What an aggregate aggregates."""
-    return expression.this.expressions[0] if isinstance(expression.this, exp.Distinct) else expression.this
+    found: Expr = expression.this.expressions[0] if isinstance(expression.this, exp.Distinct) else expression.this
+    return found
 
 
 def function(expression: Expr) -> str:
@@ -140,7 +141,8 @@ def function(expression: Expr) -> str:
 def _branch(case: exp.Case, row: Row) -> Expr:
     for branch in case.args["ifs"]:
         if value(case_condition(case, branch), row):
-            return branch.args["true"]
+            taken: Expr = branch.args["true"]
+            return taken
     return case.args.get("default") or exp.Null()
 
 
