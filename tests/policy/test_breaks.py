@@ -1,0 +1,126 @@
+"""Questions that told of single people once, each with what it told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tacit.audit.check import judge, question
+from tacit.audit.history import History
+from tacit.audit.refusals import Refused
+from tacit.sql import bind
+
+from . import corpus, tables
+from .product import Product
+from .reference.offers import texts_of
+
+NOW = 1_000_000.0
+Ask = Callable[..., str]
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Product:
+    return Product(texts_of(corpus.FEDERATION), tmp_path_factory.mktemp("federation"))
+
+
+@pytest.fixture
+def ask(product: Product, tmp_path: Path) -> Ask:
+    """Who asks questions one after the other: the rule that refuses a question, "differences" of an owner's own, or ""."""
+    return asker(product)
+
+
+def asker(product: Product) -> Ask:
+    federation = product._federation(tables.federation_rows())
+    known: dict[str, History] = {}
+
+    def answered(sql: str, to: tuple[str, ...] = ("north",)) -> str:
+        if rule := product.verdict(sql, to).rule:
+            return rule
+        query = bind(sql, federation.catalog)
+        for owner in federation.parties:
+            try:
+                asked = question(query, to, federation.catalog, owner, federation.privates[owner].forms)
+                if asked is not None:
+                    known[owner] = judge(known.get(owner, History()), asked, NOW)
+            except Refused:
+                return "differences"
+        return ""
+
+    return answered
+
+
+OWN = "(SELECT COUNT(*) AS n FROM customers) z"
+"""One row, of which south knows nothing, and north that n is never negative."""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT SUM(salary) AS s FROM people, {OWN} WHERE seat <= 100 + {{}} OR z.n < 0",
+        f"SELECT SUM(CASE WHEN seat <= 100 + {{}} OR z.n < 0 THEN salary ELSE 0 END) AS s FROM people, {OWN}",
+        f"SELECT seat <= 100 + {{}} OR z.n < 0 AS g, SUM(salary) AS s FROM people, {OWN} GROUP BY g",
+        "SELECT SUM(salary) AS s FROM people WHERE points <= (SELECT COUNT(*) FROM customers) - 400 + {}",
+        "SELECT SUM(salary) AS s FROM customers c JOIN people p ON c.ssn = p.ssn WHERE seat <= 100 + {} OR c.id < 0",
+    ],
+)
+def test_a_condition_mixed_with_what_the_owner_does_not_know_is_no_way_past_its_check(ask: Ask, sql: str) -> None:
+    """Two such questions gave the salary of the person in seat 101."""
+    assert "differences" in (ask(sql.format(0)), ask(sql.format(1)))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "SUM(CASE WHEN seat <= {} THEN salary ELSE 0 END)",
+        "SUM(CASE WHEN seat <= {} THEN points END)",
+        "COUNT(CASE WHEN seat <= {} THEN salary END)",
+        "MAX(CASE WHEN seat <= {} THEN bonus ELSE 0 END)",
+    ],
+)
+def test_a_condition_within_a_sum_for_each_unit_makes_another_set(ask: Ask, value: str) -> None:
+    """Two such questions gave the salary of the person in seat 101: the owner took each for the sum over all people."""
+    sql = f"SELECT SUM(t) AS s FROM (SELECT ssn, {value} AS t FROM people GROUP BY ssn) x"
+    assert (ask(sql.format(100)), ask(sql.format(101))) == ("", "differences")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"SELECT x.illness, x.s FROM ({{}}) x, {OWN}",
+        "SELECT illness, s FROM ({}) x UNION ALL SELECT segment, COUNT(*) AS s FROM customers GROUP BY segment",
+    ],
+)
+def test_groups_that_the_answer_shows_without_a_rest_row_are_the_owner_s_sets(ask: Ask, sql: str) -> None:
+    """The total less the two groups shown was the sum of three people: the owner's check took one group for folded."""
+    groups = "SELECT illness, SUM(points) AS s FROM people GROUP BY illness"
+    assert (ask(sql.format(groups)), ask("SELECT SUM(points) AS s FROM people")) == ("", "differences")
+
+
+def in_text(base: str, numbers: range) -> str:
+    """A table that the question's text makes: a key and a weight in each row."""
+    return " UNION ALL ".join(f"SELECT {100 + at} AS ssn, {2**at} AS w FROM {base}" for at in numbers)
+
+
+@pytest.mark.parametrize("base", ["rooms WHERE room = 1", "(SELECT COUNT(*) AS n FROM people) x"])
+@pytest.mark.parametrize("shown", ["SUM(u.w)", "COUNT(*)", "MAX(u.w)"])
+def test_a_table_written_into_the_question_is_no_membership_table(ask: Ask, base: str, shown: str) -> None:
+    """SUM(u.w) had a bit for each person of a list: who of them is in people, and a VIP. Neither did ``with`` hold, nor
+    that no condition on ssn is allowed."""
+    sql = f"SELECT {shown} AS s FROM ({in_text(base, range(24))}) u JOIN people p ON u.ssn = p.ssn WHERE p.vip"
+    assert ask(sql) in ("filter", "with", "weights")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(seat) AS s FROM people WHERE vip AND seat <= 30",
+        "SELECT AVG(seat) AS s FROM people WHERE vip AND seat <= 30",
+        "SELECT SUM(r.floor) AS s FROM rooms r JOIN people p ON p.seat = r.room WHERE p.vip",
+        "SELECT SUM(CASE WHEN vip THEN seat ELSE 0 END) AS s FROM people WHERE seat <= 30",
+    ],
+)
+def test_values_that_a_recipient_sees_row_by_row_are_weights_as_its_own_are(ask: Ask, sql: str) -> None:
+    """Who knows all seats, such as 1, 2, 4, 8 and so on, reads from their sum who is a VIP."""
+    assert ask(sql) in ("weights", "function")
