@@ -81,7 +81,7 @@ QUESTIONS: dict[str, Callable[[Sequence[Person]], Sets]] = {
     "SELECT city, COUNT(*) AS n FROM people GROUP BY city ORDER BY n DESC LIMIT 9": of_at_least(0),
     "SELECT COUNT(*), SUM(CASE WHEN vip THEN 1 ELSE 0 END) FROM people": branches,
     "SELECT city, COUNT(*), SUM(CASE WHEN vip THEN 1 END) FROM people GROUP BY city": branches_in_groups,
-    "SELECT MAX(n) FROM (SELECT city, COUNT(*) AS n FROM people GROUP BY city) AS t": folded,
+    "SELECT MAX(n) FROM (SELECT city, COUNT(*) AS n FROM people GROUP BY city) AS t": of_at_least(0),
 }
 
 

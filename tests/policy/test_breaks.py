@@ -124,3 +124,19 @@ def test_a_table_written_into_the_question_is_no_membership_table(ask: Ask, base
 def test_values_that_a_recipient_sees_row_by_row_are_weights_as_its_own_are(ask: Ask, sql: str) -> None:
     """Who knows all seats, such as 1, 2, 4, 8 and so on, reads from their sum who is a VIP."""
     assert ask(sql) in ("weights", "function")
+
+
+@pytest.mark.parametrize("value", ["COUNT({})", "AVG({}) + 0", "MAX({})"])
+def test_a_zero_counts_where_it_is_not_summed(ask: Ask, value: str) -> None:
+    """Two such questions told whether the person in seat 300 is a VIP: the owner took the zeros for no rows."""
+    sql = f"SELECT {value.format('CASE WHEN seat <= 200 THEN bonus ELSE 0 END')} AS n FROM people WHERE vip"
+    assert (ask(sql), ask(f"{sql} AND seat <> 300")) == ("", "differences")
+
+
+def test_own_conditions_count_beside_conditions_on_others_columns(ask: Ask) -> None:
+    """As above for a person in seat 101, where c.id > 0 always holds."""
+    sql = (
+        "SELECT SUM(CASE WHEN p.seat <= {} AND c.id > 0 THEN p.salary ELSE 0 END) AS s "
+        "FROM customers c JOIN people p ON c.ssn = p.ssn"
+    )
+    assert (ask(sql.format(150)), ask(sql.format(151))) == ("", "differences")

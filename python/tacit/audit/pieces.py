@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from tacit.plan.algebra.expressions import conjunction
-from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
+from tacit.plan.algebra.relations import AggregateFunction, Call, ColumnRef, Expr, Literal
 from tacit.plan.algebra.types import Boolean
 
 Columns = frozenset[str]
@@ -19,10 +19,14 @@ Columns = frozenset[str]
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of a sum. condition: of its rows, None for all. reads: columns of the table that it is computed from."""
+    """A part of a sum. condition: of its rows, None for all. reads: columns of the table that it is computed from.
+
+    inner: the sum is over the rows of a unit first, so that no guard asks how many units fulfil the condition.
+    """
 
     condition: Expr | None
     reads: Columns
+    inner: bool = False
 
 
 Pieces = tuple[Piece, ...]
@@ -47,6 +51,14 @@ def pieces(expr: Expr, known: Mapping[str, Pieces]) -> Pieces:
             return _where(not_null(expr), found) if expr.nullable else found
 
 
+def aggregated(function: AggregateFunction, argument: Pieces, there: Piece) -> Pieces:
+    """The pieces of an aggregate. there: where its argument is not NULL, as far as the owner knows.
+
+    Only in sums are zeros as good as nothing.
+    """
+    return argument if function == "sum" else (there,) if function == "count" else (*argument, there)
+
+
 def not_null(expr: Expr) -> Expr:
     """Whether a value is there."""
     return Call("not", (Call("is_null", (expr,), Boolean(), False),), Boolean(), False)
@@ -63,7 +75,7 @@ def _where(condition: Expr, found: Pieces) -> Pieces:
 
 def _both(a: Piece, b: Piece) -> Piece:
     condition = a.condition if b.condition is None else _and(b.condition, a.condition)
-    return Piece(condition, a.reads | b.reads)
+    return Piece(condition, a.reads | b.reads, a.inner or b.inner)
 
 
 def _and(a: Expr, b: Expr | None) -> Expr:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tacit.audit.pieces import Columns, Piece
-from tacit.audit.tracked import ROW, ROW_FIELD, Site
+from tacit.audit.tracked import ROW, ROW_FIELD, Site, pieces_of
 from tacit.plan.algebra.relations import Expr, Project, Relation
 from tacit.plan.algebra.trees import scans
 from tacit.plan.algebra.types import Boolean, Field
@@ -49,11 +49,7 @@ class Selection:
         keys = tuple(key for key in site.aggregate.keys if outputs[key].known)
         found = dict[Piece, None]()
         for each in site.aggregate.aggregations:
-            origin = None if each.column is None else outputs[each.column]
-            if origin is None or not origin.known:
-                found[Piece(None, frozenset() if origin is None else origin.reads)] = None
-            else:
-                found |= dict.fromkeys(origin.pieces)
+            found |= dict.fromkeys(pieces_of(each, site.tracked))
         return cls(site, keys, tuple(found))
 
     @property
@@ -116,7 +112,7 @@ def row_sets(
         enough = selection.contributions == 1 or _is_refined(cell, units, least)
         for piece in selection.pieces:
             part = parts[piece.condition]
-            if piece.condition is None or (enough and _units(part, units) >= least):
+            if piece.condition is None or ((enough or piece.inner) and _units(part, units) >= least):
                 found.append(_set(part, piece, used))
     return found
 

@@ -6,11 +6,12 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from tacit.audit.pieces import Columns, Pieces
-from tacit.plan.algebra.relations import Aggregate, Expr, Relation, Scan
+from tacit.audit.pieces import Columns, Piece, Pieces, aggregated, not_null
+from tacit.plan.algebra.expressions import reference
+from tacit.plan.algebra.relations import Aggregate, Aggregation, Expr, Relation, Scan
 from tacit.plan.algebra.trees import children
 from tacit.plan.algebra.types import Field, Integer
-from tacit.plan.facts.fields import columns_of
+from tacit.plan.facts.fields import columns_of, field_of
 
 MARK = secrets.token_hex(8)
 """In the names of columns that are added here, so that no query can have chosen them."""
@@ -31,13 +32,16 @@ class Origin:
     """Where an output's values come from. known: the owner can compute them.
 
     source: the column of the table of which it is a copy. reads: columns of the table that it is computed from. pieces:
-    of a known one, over the columns of the tracked relation.
+    over the columns of the tracked relation; of one that is not known, as if others' conditions always held or never.
+    mixed: not known, though what the owner knows is in it. fixed: not known, and the same in all rows.
     """
 
     known: bool
     source: str | None
     reads: Columns
     pieces: Pieces = ()
+    mixed: bool = False
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,12 +73,24 @@ class Tracked:
 class Site:
     """Where the units of a table instance are merged: an aggregate and its input, tracked.
 
-    drops: groups below the floor are left out, as a condition or a limit follows.
+    drops: groups below the floor are left out, as the groups are not the answer itself.
     """
 
     aggregate: Aggregate
     tracked: Tracked
     drops: bool
+
+
+def pieces_of(aggregation: Aggregation, tracked: Tracked) -> Pieces:
+    """The pieces of an aggregate over tracked rows."""
+    if aggregation.column is None:
+        return (Piece(None, frozenset()),)
+    origin, field = tracked.outputs[aggregation.column], None
+    if origin.known:
+        field = field_of(tracked.relation, aggregation.column)
+    there = Piece(not_null(reference(field)) if field and field.nullable else None, origin.reads)
+    known = aggregated(aggregation.function, origin.pieces, there)
+    return known if origin.known or aggregation.function == "sum" else (*origin.pieces, there)
 
 
 def instances(relation: Relation, me: str) -> Iterator[tuple[Path, Scan]]:

@@ -13,7 +13,8 @@ from dataclasses import replace
 from itertools import count
 
 from tacit.audit.pieces import Columns, Piece, Pieces, not_null, pieces
-from tacit.audit.tracked import MARK, ROW, ROW_FIELD, Origin, Path, Site, Tracked, Unclear, along
+from tacit.audit.mixed import check_unmixed, is_mixed, own_part
+from tacit.audit.tracked import MARK, ROW, ROW_FIELD, Origin, Path, Site, Tracked, Unclear, along, pieces_of
 from tacit.plan.algebra.expressions import conjunction, conjuncts, reference, substitute
 from tacit.plan.algebra.relations import (
     Aggregate,
@@ -52,8 +53,11 @@ class Tracker:
         for up, (node, rest) in reversed([*enumerate(along(relation, path))]):
             if isinstance(node, Aggregate) and not self._stays_one(node, rest):
                 above = [each for each, _ in along(relation, path)[:up]]
-                drops = any(isinstance(each, Filter | Limit) for each in above)
-                return Site(node, self._follow(node.input, rest[1:]), drops)
+                drops = not all(isinstance(each, Project | Sort) for each in above)
+                tracked = self._follow(node.input, rest[1:])
+                if any(tracked.outputs[key].mixed for key in node.keys):
+                    raise Unclear("a group by own columns and others' together")
+                return Site(node, tracked, drops)
         return None
 
     def _follow(self, relation: Relation, path: Path) -> Tracked:
@@ -98,11 +102,9 @@ class Tracker:
         found: dict[str, Origin] = {}
         for name, expr in outputs:
             source = below.outputs[expr.name].source if isinstance(expr, ColumnRef) else None
-            found[name] = Origin(below.knows(expr), source, below.reads(expr))
-            if below.knows(expr):
-                conditions, its = self._columns_for(pieces(expr, known))
-                listed += [(name, expr), *conditions]
-                found[name] = replace(found[name], pieces=its)
+            conditions, its = self._columns_for(pieces(own_part(expr, below), known))
+            found[name] = Origin(below.knows(expr), source, below.reads(expr), its, is_mixed(expr, below))
+            listed += [*([(name, expr)] if below.knows(expr) else []), *conditions]
         return replace(below, relation=Project(below.relation, tuple(listed)), outputs=found)
 
     def _columns_for(self, found: Pieces) -> tuple[list[tuple[str, Expr]], Pieces]:
@@ -133,25 +135,38 @@ class Tracker:
 
     def _beside(self, below: Tracked, scalar: Relation) -> Tracked:
         if not self._is_own(scalar):
-            return _beside_unknown(below, scalar)
+            below = _beside_unknown(below, scalar)
+            fixed = {name: replace(below.outputs[name], fixed=True) for name in names(scalar)}
+            return replace(below, outputs={**below.outputs, **fixed})
         found = {each.name: _computed(each) for each in fields(scalar)}
         return replace(below, relation=Broadcast(below.relation, scalar), outputs={**below.outputs, **found})
 
     def _per_unit(self, relation: Aggregate, below: Tracked) -> Tracked:
-        """The rows beside what is computed of their group. What the owner cannot compute is left out."""
+        """The rows beside what is computed of their group. What the owner cannot compute is left out.
+
+        A sum over the rows of a unit is one over rows, of each row's pieces.
+        """
         below = replace(below, used=below.used | below.read(relation.keys))
-        reads = {each.name: below.read([each.column] if each.column else []) for each in relation.aggregations}
-        unknown = {name: Origin(False, None, found) for name, found in reads.items()}
         known = [key for key in relation.keys if below.outputs[key].known]
-        keys = [(key, column(below.relation, key)) for key in known]
-        alone = Project(below.relation, ((ROW, column(below.relation, ROW)), *keys))
-        outputs = {key: _unchanged(below, key) if key in known else below.outputs[key] for key in relation.keys}
+        listed = [(ROW, column(below.relation, ROW)), *((key, column(below.relation, key)) for key in known)]
+        outputs: dict[str, Origin] = {}
+        for key in relation.keys:
+            conditions, its = self._columns_for(below.outputs[key].pieces)
+            outputs[key] = replace(below.outputs[key], pieces=its)
+            listed += conditions
+        for each in relation.aggregations:
+            conditions, its = self._columns_for(pieces_of(each, below))
+            reads = below.read([each.column] if each.column else [])
+            mixed = each.column is not None and (bool(reads) or below.outputs[each.column].mixed)
+            outputs[each.name] = Origin(False, None, reads, tuple(replace(one, inner=True) for one in its), mixed)
+            listed += conditions
+        alone = Project(below.relation, tuple(listed))
         if not self._is_own(relation.input) or any(field_of(relation, key).nullable for key in relation.keys):
-            return replace(below, relation=alone, outputs={**outputs, **unknown}, alone=False)
+            return replace(below, relation=alone, outputs=outputs, alone=False)
         renamed = tuple((f"{MARK} {next(self._added)}", column(relation, key)) for key in relation.keys)
         values = tuple((each.name, column(relation, each.name)) for each in relation.aggregations)
         joined = Join(Project(relation, renamed + values), alone, tuple(name for name, _ in renamed), relation.keys)
-        found = {name: replace(_computed(field_of(relation, name)), reads=reads[name]) for name in reads}
+        found = {each.name: replace(outputs[each.name], known=True, mixed=False) for each in relation.aggregations}
         return replace(below, relation=joined, outputs={**outputs, **found})
 
 
@@ -182,6 +197,7 @@ def _unchanged(below: Tracked, name: str) -> Origin:
 
 
 def _filtered(below: Tracked, predicate: Expr) -> Tracked:
+    check_unmixed(predicate, below)
     known = [each for each in conjuncts(predicate) if below.knows(each)]
     relation = Filter(below.relation, conjunction(known)) if known else below.relation
     return replace(below, relation=relation, used=below.used | below.reads(predicate))
@@ -205,7 +221,7 @@ def _over(piece: Piece, refs: Mapping[str, Expr]) -> Piece:
 
 def _beside_unknown(below: Tracked, other: Relation) -> Tracked:
     """Rows that are joined with what the owner does not know."""
-    unknown = {name: Origin(False, None, frozenset()) for name in names(other)}
+    unknown = {name: Origin(False, None, frozenset(), (Piece(None, frozenset()),)) for name in names(other)}
     return replace(below, outputs={**below.outputs, **unknown}, alone=False)
 
 
