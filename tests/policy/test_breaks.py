@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,11 @@ import pytest
 from tacit.audit.check import judge, question
 from tacit.audit.history import History
 from tacit.audit.refusals import Refused
-from tacit.sql import bind
+from tacit.plan.facts.catalog import KeptColumn, KeptTable
+from tacit.plan.facts.kinds import Kind
+from tacit.plan.facts.sources import Source, Use
+from tacit.plan.policy.refusal import PolicyRefusal
+from tacit.sql import bind, compile_query
 
 from . import corpus, tables
 from .product import Product
@@ -140,3 +145,30 @@ def test_own_conditions_count_beside_conditions_on_others_columns(ask: Ask) -> N
         "FROM customers c JOIN people p ON c.ssn = p.ssn"
     )
     assert (ask(sql.format(150)), ask(sql.format(151))) == ("", "differences")
+
+
+@pytest.mark.parametrize("uses", [None, (Use(Source("north", "labels", "bit")), Use(Source("north", "labels", "ssn")))])
+@pytest.mark.parametrize("join", ["mine m JOIN people p", "people p JOIN mine m"])
+def test_what_nodes_keep_of_own_tables_are_weights_as_these_are(
+    product: Product, join: str, uses: tuple[Use, ...] | None
+) -> None:
+    """CREATE TABLE mine AS SELECT * FROM labels made SUM(m.bit) a bit for each VIP of a list."""
+    catalog = product.federation.catalog
+    labels = next(each for each in catalog.tables if each.name == "labels")
+    kind = Kind("bits", 63, signed=False, nullable=False)
+    columns = tuple(KeptColumn(each.field, kind, frozenset(), uses) for each in labels.columns)
+    unique = (frozenset({"ssn"}),)
+    kept = KeptTable("mine", "0" * 32, columns, 64, True, False, unique, ("north",), ("labels",), "00", "SELECT ...")
+    with pytest.raises(PolicyRefusal) as refused:
+        sql = f"SELECT SUM(m.bit) AS s FROM {join} ON m.ssn = p.ssn WHERE p.vip"
+        compile_query(sql, replace(catalog, kept=(kept,)), ("north",))
+    assert refused.value.problem.rule in ("weights", "with")
+
+
+@pytest.mark.parametrize("base", ["seat <= 100", "z.n < 0 OR age < 37 + 0 * seat"])
+def test_words_alone_are_no_way_past_the_check_either(tmp_path: Path, base: str) -> None:
+    """With ``text`` such a condition was taken for none, so that all such questions were answered."""
+    offers = {name: text.replace("least_group = 10", 'least_group = 10\ndifferences = "text"', 1)
+              for name, text in texts_of(corpus.FEDERATION).items()}  # fmt: skip
+    ask = asker(Product(offers, tmp_path))
+    assert ask(f"SELECT SUM(salary) AS s FROM people, {OWN} WHERE {base} OR z.n < 0") in ("differences", "cuts")

@@ -49,6 +49,15 @@ class Said:
         found = {name: each for name, each in known.items() if each is not None}
         return substitute(expr, found) if len(found) == len(known) else None
 
+    def unmixed(self, expr: Expr) -> Expr | None:
+        """The same, of an expression of which no part is computed of others' columns and another of own ones.
+
+        Raises Unclear: who asks knows others' columns, and could have written any condition on the own ones.
+        """
+        if len({self.outputs[name] is None for name in columns_of(expr)}) == 2:
+            raise Unclear("an expression of own columns and others' together")
+        return self.of(expr)
+
 
 def regions(query: Relation, path: Path, me: str) -> list[tuple[Region, Columns]]:
     """The regions of what is shown of a table instance, each with the columns that enter. Raises Unclear."""
@@ -72,11 +81,11 @@ def _follow(relation: Relation, path: Path, me: str) -> Said:
             return Said((), dict(zip(names(relation), refs, strict=True)))
         case Filter(input, predicate):
             below = _follow(input, path[1:], me)
-            parts = (below.of(each) for each in conjuncts(predicate))
+            parts = (below.unmixed(each) for each in conjuncts(predicate))
             return replace(below, conditions=(*below.conditions, *(each for each in parts if each is not None)))
         case Project(input, outputs):
             below = _follow(input, path[1:], me)
-            return replace(below, outputs={name: below.of(expr) for name, expr in outputs})
+            return replace(below, outputs={name: below.unmixed(expr) for name, expr in outputs})
         case Union(inputs):
             below = _follow(inputs[path[0]], path[1:], me)
             return replace(below, outputs=dict(zip(names(relation), below.outputs.values(), strict=True)))

@@ -10,8 +10,8 @@ from tacit.plan.facts.terms import ColumnTerms, Function
 from tacit.plan.policy.determined import units_named
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.expressions import turned
-from tacit.plan.policy.offers import protected
-from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, Role, State, ordered, union
+from tacit.plan.policy.offers import partly_open, protected, shown
+from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, ordered, union
 
 FUNCTIONS: Final[dict[AggregateFunction, Function]] = {
     "sum": "sum",
@@ -65,8 +65,8 @@ def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recip
             _rows(below, ruled.all, recipients) if _counts(found, each) else NOTHING,
             _powers(found, each, ruled.all),
             _rows_of_one(found, each, ruled.all),
-            _shown_of_one(found, each, function, ruled.merged),
-            _weights(found, each, below, ruled.all, recipients),
+            _shown_of_one(found, each, ruled.merged),
+            _weights(found, each, function, below, ruled, recipients),
             repeats,
         ]
     )
@@ -95,17 +95,16 @@ def _rows(below: State, ruled: frozenset[Instance], recipients: tuple[str, ...])
     return frozenset(Item(each, None, "count") for each in ruled | known)
 
 
-def _shown_of_one(found: Derived, each: Aggregation, function: Function, merged: frozenset[Instance]) -> Items:
-    """Values that recipients may see row by row, over rows that something else decides.
+def _shown_of_one(found: Derived, each: Aggregation, merged: frozenset[Instance]) -> Items:
+    """The largest of values that recipients may see row by row names its row, and tells what decides that it is there.
 
-    The largest names its row. A sum of values of which no two sums are equal, such as powers of two, names all its
-    rows. Either is allowed only where the owner names the function.
+    That is allowed only where the owner names the function.
     """
-    if each.function not in ("sum", "min", "max", "middle") or (each.function == "sum" and not found.linear):
+    if each.function not in ("min", "max", "middle"):
         return NOTHING
-    role: Role = "known" if each.function == "sum" else "single"
+    function = FUNCTIONS[each.function]
     return frozenset(
-        replace(item, role=role, function=function, position=each.position or item.position)
+        replace(item, role="single", function=function, position=each.position or item.position)
         for item in ordered(found.items)
         if item.role in ("value", "aggregate") and item.column is not None and item.instance in merged
         if _shows_only(terms_of(item.instance.table, item.column), function)
@@ -152,27 +151,42 @@ def _powers(found: Derived, each: Aggregation, ruled: frozenset[Instance]) -> It
 
 
 def _weights(
-    found: Derived, each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]
+    found: Derived,
+    each: Aggregation,
+    function: Function,
+    below: State,
+    ruled: Ruled,
+    recipients: tuple[str, ...],
 ) -> Items:
-    """Values that a recipient knows, over rows that an instance decides: each could tell whose it is."""
+    """Values that a recipient knows, over rows that an instance decides: each could tell whose it is.
+
+    It knows its own, what a guard has counted, and what it may see row by row.
+    """
     if each.function == "count" or found.constant:
         return NOTHING
     return frozenset(
-        Item(
-            other,
-            None,
-            "weights",
-            detail=f"{item.instance.owner} {_name(item)}",
-            position=each.position or item.position,
-        )
+        Item(other, None, "weights", detail=f"{who} {_name(item)}", position=each.position or item.position)
         for item in ordered(found.items)
-        for other in ruled
+        for other in ruled.all
         if item.role in ("value", "aggregate", "group", "count")
-        and item.instance.owner in recipients
-        and item.instance.owner != other.owner
-        and (item.instance, other) in below.beside
+        and (item.instance != other or (other in ruled.merged and each.function == "sum" and found.linear))
+        and (who := _knows(item, other, function, below, recipients))
         and not _listed(other, item.instance, _name(item))
     )
+
+
+def _knows(item: Item, other: Instance, function: Function, below: State, recipients: tuple[str, ...]) -> str:
+    """A recipient that knows a value beside rows that another instance, or its own one, decides; "" if none does."""
+    mine, beside = item.instance, (item.instance, other) in below.beside
+    if mine.owner in recipients and mine.owner != other.owner:
+        return mine.owner if beside else ""
+    first = next((each for each in recipients if each != other.owner), "")
+    if item.column is None or mine in below.many:
+        return first if beside and (mine in below.many or partly_open(mine.table, recipients)) else ""
+    if not shown(mine.table, item.column, recipients):
+        return ""
+    named = mine.owner == other.owner and not _shows_only(terms_of(mine.table, item.column), function)
+    return first if (beside or mine == other) and not named else ""
 
 
 def _repeats(each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items:
@@ -183,8 +197,13 @@ def _repeats(each: Aggregation, below: State, ruled: frozenset[Instance], recipi
         Item(one, None, "repeats", detail=other.table.name, position=each.position)
         for one in ruled
         for other in below.repeated.get(one, frozenset())
-        if other.owner in recipients and other.owner != one.owner and not _listed(one, other, "")
+        if other != one and not _listed(one, other, "") and _counts_for(other, one, below, recipients)
     )
+
+
+def _counts_for(other: Instance, one: Instance, below: State, recipients: tuple[str, ...]) -> bool:
+    """Whether a recipient knows how often rows of another instance are there."""
+    return other in below.many or (other.owner in recipients and other.owner != one.owner)
 
 
 def _listed(instance: Instance, other: Instance, column: str) -> bool:

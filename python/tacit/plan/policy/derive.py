@@ -7,6 +7,7 @@ the aggregate's input, so that guards can name them. The planner's rules drop th
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from tacit.plan.algebra.expressions import reference
@@ -27,7 +28,7 @@ from tacit.plan.algebra.relations import (
     Sort,
     Union,
 )
-from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.facts.catalog import Catalog, KeptColumn, Table
 from tacit.plan.facts.deliveries import delivered_table
 from tacit.plan.facts.fields import column, names
 from tacit.plan.policy.expressions import Expressions, turned
@@ -35,7 +36,7 @@ from tacit.plan.policy.grouped import grouped
 from tacit.plan.policy.joined import broadcast, joined
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import protected, wholly_open
-from tacit.plan.policy.state import Atom, Derived, Instance, Item, State, union
+from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, union
 from tacit.plan.policy.thresholds import unsatisfied
 from tacit.plan.policy.united import united
 
@@ -112,18 +113,24 @@ class Derivation:
         return State(scan, columns, one=whole, identity=whole)
 
     def _kept(self, scan: KeptScan) -> State:
-        """A delivery is its owner's table. Of anything else that is kept, nobody can count the units behind it."""
+        """A delivery is its owner's table. Of anything else that is kept, nobody can count the units behind it.
+
+        Who gets the answer knows what was made of its own tables.
+        """
         table = next(each for each in self.catalog.kept if each.name == scan.table)
         offered = {each.name: each for each in self.catalog.tables}
-        whole = delivered_table(table.name)
-        if whole is not None and whole in offered:
-            return self._instance(scan, offered[whole])
+        delivered = delivered_table(table.name)
+        if delivered is not None and delivered in offered:
+            return self._instance(scan, offered[delivered])
         made = [Instance(self.instances + place, scan, offered[name])
                 for place, name in enumerate(sorted({*table.tables} & {*offered}))]  # fmt: skip
         self.instances += len(made)
         bound = [each for each in made if protected(each.table, self.recipients)]
         closed = frozenset(Item(each, None, "kept") for each in bound if not wholly_open(each.table, self.recipients))
-        return State(scan, {name: Derived() for name, _ in scan.columns}, closed)
+        whole = frozenset(made) - {each.instance for each in closed}
+        sources = {each.field.name: _sources(each, whole) for each in table.columns}
+        columns = {name: Derived(sources[source]) for name, source in scan.columns}
+        return State(scan, columns, closed, one=whole, identity=whole)
 
     def _filter(self, below: State, predicate: Expr) -> State:
         tested = Expressions(below, self.recipients).condition(predicate)
@@ -151,6 +158,22 @@ class Derivation:
         keys = union(below.columns[key.column].items for key in relation.keys)
         rows = turned(keys, below.one, ("value", "aggregate", "filter"), "sort")
         return below.over(replace(relation, input=below.relation), rows)
+
+
+def _sources(kept: KeptColumn, made: Iterable[Instance]) -> Items:
+    """What a kept column was made of; where its lineage does not say, any of the rows."""
+    uses = {(each.source.table, each.source.column) for each in kept.uses or ()}
+    return union(
+        [
+            frozenset(Item(each, None, "count") for each in made),
+            frozenset(
+                Item(each, column.field.name, "value")
+                for each in made
+                for column in each.table.columns
+                if (each.table.name, column.field.name) in uses
+            ),
+        ]
+    )
 
 
 def _value(instance: Instance, source: str) -> Derived:

@@ -31,17 +31,18 @@ class Expressions:
         """What a value derives from."""
         whole, expr = expr, unchanged(expr)
         match expr:
-            case Literal():
-                return Derived(constant=True)
+            case Literal(value):
+                return Derived(constant=True, told=value is not None)
             case ColumnRef(name, _, _, position):
                 known = self.state.columns[name]
                 averaged = None if known.averaged is None else named_at(known.averaged, position)
                 plain = known.plain if isinstance(unwritten(whole), ColumnRef) else None
                 return replace(known, items=named_at(known.items, position), averaged=averaged, plain=plain)
             case Call("if", (test, then, otherwise)):
-                found = _together([self.of(then), self.of(otherwise)])
+                branches = [self.of(then), self.of(otherwise)]
+                found, told = _together(branches), any(each.told for each in branches)
                 same = found.constant and self._constant((test,))
-                return replace(found, items=union([found.items, self.condition(test)]), constant=same)
+                return replace(found, items=union([found.items, self.condition(test)]), constant=same, told=told)
             case Call("average", (ColumnRef(total, _, _, position), _)):
                 averaged = self.state.columns[total].averaged
                 return Derived(named_at(averaged or self.state.columns[total].items, expr.position or position))
@@ -208,4 +209,5 @@ def _together(parts: list[Derived]) -> Derived:
         all(each.linear for each in parts),
         all(each.constant for each in parts),
         conditions=conditions,
+        told=all(each.told for each in parts),
     )

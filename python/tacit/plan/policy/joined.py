@@ -12,7 +12,7 @@ from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.expressions import placed, turned
 from tacit.plan.policy.offers import protected
-from tacit.plan.policy.state import Derived, Instance, Item, Items, State, union
+from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, union
 from tacit.plan.policy.united import together
 
 
@@ -61,13 +61,23 @@ def _foreign(items: Items, recipients: tuple[str, ...]) -> Items:
 
 
 def _sides(one: State, other: State) -> Iterable[tuple[Instance, Instance]]:
-    return product(one.one, other.one)
+    """Pairs of one side's instances with those of single rows of the other."""
+    return product(one.one | one.many, other.one)
 
 
 def _met(a: Derived, b: Derived, left: State, right: State, recipients: tuple[str, ...]) -> Items:
     """Both sides of an equality of keys, and which owner does not allow its column to meet the other."""
     sides = [_as_keys(each.items, state) for each, state in ((a, left), (b, right))]
-    return union([*sides, _strangers(a, b, recipients), _strangers(b, a, recipients)])
+    tested = _as_tested(a, b, left, recipients), _as_tested(b, a, right, recipients)
+    return union([*sides, *tested, _strangers(a, b, recipients), _strangers(b, a, recipients)])
+
+
+def _as_tested(one: Derived, other: Derived, state: State, recipients: tuple[str, ...]) -> Items:
+    """To join with values that stand in the question is to compare with constants. Own tables may have any values."""
+    own = any(
+        each.instance.owner in recipients and not protected(each.instance.table, recipients) for each in other.items
+    )
+    return NOTHING if own or not other.told else turned(one.items, state.one, ("value", "aggregate"), "filter")
 
 
 def _as_keys(items: Items, state: State) -> Items:

@@ -29,7 +29,7 @@ WAY: dict[str, Way] = {
 """The way that an owner has to allow for a role."""
 
 
-WHATEVER_IS_SHOWN: Final = ("linear", "single", "known")
+WHATEVER_IS_SHOWN: Final = ("linear", "single")
 """Problems of aggregates over rows that something else decides, also of columns that are seen row by row."""
 
 FIRST: dict[Rule, int] = {"closed": 0, "select": 1}

@@ -22,7 +22,6 @@ RULES: dict[str, Rule] = {
     "aggregate": "function",
     "rows": "function",
     "single": "function",
-    "known": "function",
     "one": "floor",
     "value": "select",
     "sort": "select",
@@ -84,8 +83,6 @@ def _sentence(item: Item, reason: str) -> str:
             return f"{_function(item)} {_gives(item)} how many rows of {table.name} a unit has"
         case "single":
             return f"{_function(item)} {_gives(item)} {name}, and tells that its row is counted"
-        case "known":
-            return f"{_function(item)} of {name}, which is seen row by row, tells which rows are counted"
         case "repeats" if item.detail == "UNION":
             return f"{table.name} stands on both sides of a UNION, which may differ by few units"
         case "repeats":

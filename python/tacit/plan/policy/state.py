@@ -26,7 +26,6 @@ Role = OneOf[
     "repeats",
     "rows",  # of one unit
     "single",  # a value that is one unit's
-    "known",  # values that recipients may see row by row, added up over rows that something else decides
     "cuts",
     "constants",
     "with",
@@ -78,7 +77,7 @@ class Derived:
     """What a column, or an expression, derives from.
 
     linear: a sum of it is no more than a sum of multiples. constant: it is the same in all rows. plain: the one column
-    of which it is an unchanged copy. atoms: columns that it determines and is determined by. conditions: names of
+    of which it is an unchanged copy. told: some of its values stand in the text of the question. atoms: columns that it determines and is determined by. conditions: names of
     Boolean columns beside it that decide it. averaged: of a sum, what its average derives from. least: a count is
     never less where it is shown, by the floor of this instance.
     """
@@ -91,6 +90,7 @@ class Derived:
     conditions: tuple[str, ...] = ()
     averaged: Items | None = None
     least: tuple[int, Instance] | None = None
+    told: bool = False
 
 
 @dataclass(frozen=True)

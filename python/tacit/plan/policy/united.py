@@ -11,17 +11,24 @@ from tacit.plan.algebra.relations import Expr, Literal, Project, Relation, Union
 from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.fields import column, names
 from tacit.plan.policy.names import Names
+from tacit.plan.policy.offers import partly_open
 from tacit.plan.policy.state import Derived, Instance, Item, Items, State, union
 
 FALSE = Literal(False, Boolean())
 
 
 def united(visible: tuple[str, ...], parts: Sequence[State], recipients: tuple[str, ...], fresh: Names) -> State:
-    """The state of a union. A constant in one input tells which rows are its own: those of recipients' tables are
-    known to them."""
+    """The state of a union. A constant in one input tells which rows are its own: those of recipients' tables, and those
+    that they are shown, are known to them."""
     conditions = {name: _conditions(name, parts, fresh) for name in visible}
     known = frozenset(Item(each, None, "count") for part in parts for each in part.one if each.owner in recipients)
-    columns = {name: _either([each.columns[name] for each in parts], known, conditions[name]) for name in visible}
+    seen = frozenset(
+        Item(each, None, "count")
+        for part in parts
+        for each in part.one | part.many
+        if each in part.many or partly_open(each.table, recipients)
+    )
+    columns = {name: _either([each.columns[name] for each in parts], known, seen, conditions[name]) for name in visible}
     for name, hidden in conditions.items():
         for place, each in enumerate(hidden):
             tests = [part.columns[part.columns[name].conditions[place]] for part in parts if _has(part, name, place)]
@@ -69,14 +76,17 @@ def _has(part: State, name: str, place: int) -> bool:
     return place < len(part.columns[name].conditions)
 
 
-def _either(parts: Sequence[Derived], known: Items, conditions: tuple[str, ...]) -> Derived:
+def _either(parts: Sequence[Derived], known: Items, seen: Items, conditions: tuple[str, ...]) -> Derived:
+    """known: rows of recipients' own. seen: rows that recipients are shown, so that a constant in them is a weight."""
     plain = {each.plain for each in parts}
+    told = any(each.told for each in parts)
     return Derived(
-        union([*(each.items for each in parts), known]),
+        union([*(each.items for each in parts), known, seen if told else frozenset()]),
         all(each.linear for each in parts),
         plain=plain.pop() if len(plain) == 1 else None,
         atoms=frozenset().union(*(each.atoms for each in parts)),
         conditions=conditions,
+        told=told,
     )
 
 
