@@ -172,3 +172,28 @@ def test_words_alone_are_no_way_past_the_check_either(tmp_path: Path, base: str)
               for name, text in texts_of(corpus.FEDERATION).items()}  # fmt: skip
     ask = asker(Product(offers, tmp_path))
     assert ask(f"SELECT SUM(salary) AS s FROM people, {OWN} WHERE {base} OR z.n < 0") in ("differences", "cuts")
+
+
+@pytest.mark.xfail(
+    strict=True,
+    reason="An empty cell shows 0, and one of 1 to k - 1 units NULL: judging._values and judging.judged let cells be empty",
+)
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(CASE WHEN seat = {} AND vip THEN 1 ELSE 0 END) AS v FROM people",
+        "SELECT SUM(CASE WHEN l.label = {} AND p.vip THEN 1 ELSE 0 END) AS v FROM labels l JOIN people p ON l.ssn = p.ssn",
+        "SELECT COUNT(*) AS v FROM (SELECT ssn FROM people WHERE seat = {} AND vip UNION ALL SELECT ssn FROM customers) x",
+    ],
+)
+def test_nobody_is_told_from_few(product: Product, sql: str) -> None:
+    """A UNION ALL of such selects reads in one answer who of a list is a VIP: a bit for each row, and no question more.
+
+    The floor of a total hides 0 as well as 1 to k - 1. That of a cell, and of one input of a UNION, does not.
+    """
+    data = dict(tables.federation_rows())
+    answers = []
+    for vip in (False, True):
+        data["people"] = [{**each, "vip": vip} if each["seat"] in (7, 107) else each for each in data["people"]]
+        answers.append([product.answer(sql.format(7), ("north",), data).seen()])
+    assert answers[0] == answers[1]
