@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tacit.audit.tracked import Tracked, Unclear
 from tacit.plan.algebra.expressions import conjunction, conjuncts
-from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
+from tacit.plan.algebra.relations import Call, Expr, Literal
 from tacit.plan.algebra.types import Boolean, Integer
 from tacit.plan.facts.fields import columns_of
 

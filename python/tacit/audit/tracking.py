@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import count
 
-from tacit.audit.pieces import Columns, Piece, Pieces, not_null, pieces
 from tacit.audit.mixed import check_unmixed, is_mixed, own_part
+from tacit.audit.pieces import Columns, Piece, Pieces, not_null, pieces
 from tacit.audit.tracked import MARK, ROW, ROW_FIELD, Origin, Path, Site, Tracked, Unclear, along, pieces_of
 from tacit.plan.algebra.expressions import conjunction, conjuncts, reference, substitute
 from tacit.plan.algebra.relations import (
@@ -24,7 +24,6 @@ from tacit.plan.algebra.relations import (
     Filter,
     FullJoin,
     Join,
-    Limit,
     Project,
     Relation,
     Scan,
@@ -148,7 +147,7 @@ class Tracker:
         """
         below = replace(below, used=below.used | below.read(relation.keys))
         known = [key for key in relation.keys if below.outputs[key].known]
-        listed = [(ROW, column(below.relation, ROW)), *((key, column(below.relation, key)) for key in known)]
+        listed: list[tuple[str, Expr]] = [(key, column(below.relation, key)) for key in (ROW, *known)]
         outputs: dict[str, Origin] = {}
         for key in relation.keys:
             conditions, its = self._columns_for(below.outputs[key].pieces)

@@ -77,9 +77,9 @@ class Derived:
     """What a column, or an expression, derives from.
 
     linear: a sum of it is no more than a sum of multiples. constant: it is the same in all rows. plain: the one column
-    of which it is an unchanged copy. told: some of its values stand in the text of the question. atoms: columns that it determines and is determined by. conditions: names of
-    Boolean columns beside it that decide it. averaged: of a sum, what its average derives from. least: a count is
-    never less where it is shown, by the floor of this instance.
+    of which it is an unchanged copy. told: some of its values stand in the text of the question. atoms: columns that it
+    determines and is determined by. conditions: names of Boolean columns beside it that decide it. averaged: of a sum,
+    what its average derives from. least: a count is never less where it is shown, by the floor of this instance.
     """
 
     items: Items = NOTHING

@@ -18,8 +18,8 @@ FALSE = Literal(False, Boolean())
 
 
 def united(visible: tuple[str, ...], parts: Sequence[State], recipients: tuple[str, ...], fresh: Names) -> State:
-    """The state of a union. A constant in one input tells which rows are its own: those of recipients' tables, and those
-    that they are shown, are known to them."""
+    """The state of a union. A constant in one input tells which rows are its own: recipients know those of their tables
+    and those that they are shown."""
     conditions = {name: _conditions(name, parts, fresh) for name in visible}
     known = frozenset(Item(each, None, "count") for part in parts for each in part.one if each.owner in recipients)
     seen = frozenset(
