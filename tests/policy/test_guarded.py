@@ -189,7 +189,7 @@ def test_the_same_lines_are_printed_whatever_the_data() -> None:
     own = replace(cases.NULLABLE, own=((1, 0, 3),)).asked.guard
     total = replace(cases.NULLABLE, query="SELECT COUNT(*) AS n, SUM(pay) AS t, COUNT(pay) AS c FROM people")
     assert notice((own, own, total.asked.guard)) == (
-        "groups of fewer than 2 people of b are not shown",
-        "values from fewer than 3 people of b are not shown",
-        "totals of fewer than 2 people of b are not shown",
+        "Groups of fewer than 2 different people.ssn of b are not shown.",
+        "Values from fewer than 3 different people.ssn of b are not shown.",
+        "Totals of fewer than 2 different people.ssn of b are not shown.",
     )
