@@ -28,7 +28,7 @@ def terms(*ways: Any, **others: Any) -> ColumnTerms:
     """What is allowed of a column."""
     given: dict[str, Any] = {"functions": DEFAULT_FUNCTIONS, **others} if "aggregate" in ways else others
     lists = ("functions", "to", "partners", "constants")
-    found = {name: frozenset(each) if name in lists else each for name, each in given.items()}
+    found: dict[str, Any] = {name: frozenset(each) if name in lists else each for name, each in given.items()}
     return ColumnTerms(frozenset(ways), **found)
 
 

@@ -100,7 +100,10 @@ def judged(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> Verd
 
 
 def _values(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> dict[str, Expr]:
-    """Of each refined aggregation: enough units contribute, and stand on each side of all conditions of the row."""
+    """Of each refined aggregation: enough units contribute, and stand on each side of all conditions of the row.
+
+    One that has only a higher floor stays where those with conditions are withheld: nothing is left to subtract.
+    """
     arguments = {each.name: each.column for each in guard.aggregate.aggregations}
     conditions = list(dict.fromkeys(rows.conditions.values()))
     found: dict[str, Expr] = {}
@@ -113,7 +116,7 @@ def _values(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> dic
             if check.track.there is not None:
                 contributing = either(contributing, nobody(counter, check, counter.units(check, rows.kept), rows.kept))
             enough.append(contributing)
-            for cell, units in units_by_cell(counter, check, rows.kept, conditions) if conditions else ():
+            for cell, units in units_by_cell(counter, check, rows.kept, conditions) if refined.conditions else ():
                 enough.append(held(counter, check, units, cell, may_be_empty=not guard.complement))
         found[refined.aggregation] = every(*dict.fromkeys(enough))
     return found
