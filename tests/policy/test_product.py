@@ -144,10 +144,12 @@ def test_presence_of_a_unit_is_never_certain_where_membership_is_sensitive(small
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("attribute", worlds.TIGHTER)
-def test_a_tighter_offer_allows_and_shows_no_more(small: Product, tmp_path: Path, attribute: str) -> None:
-    (tmp_path / "tighter").mkdir()
-    tighter = Product(worlds.tighter(attribute, 2), tmp_path / "tighter")
-    assert none(checks.looser_when_tighter(small, tighter, QUESTIONS, 4, 2))
+def test_a_tighter_offer_allows_and_shows_no_more(tmp_path: Path, attribute: str) -> None:
+    for name in ("before", "after"):
+        (tmp_path / name).mkdir()
+    before = Product(worlds.looser(attribute, 2), tmp_path / "before")
+    after = Product(worlds.tighter(attribute, 2), tmp_path / "after")
+    assert none(checks.looser_when_tighter(before, after, QUESTIONS, 4, 2))
 
 
 def test_plans_and_what_is_printed_depend_on_no_data(small: Product) -> None:

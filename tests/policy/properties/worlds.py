@@ -121,7 +121,9 @@ TIGHTER: dict[str, Callable[[str], str]] = {
     "partners": lambda text: text.replace('use = ["join"]', 'use = ["join"], with = ["customers.ssn"]'),
     "constants": lambda text: text.replace('use = ["group", "filter"]', 'use = ["group", "filter"], constants = ["a"]'),
     "recipients": lambda text: text.replace('recipients = ["north"]', 'recipients = ["west"]', 1),
-    "complement": lambda text: text.replace("rows = 8\n[tables.people", "rows = 8\ncomplement = true\n[tables.people"),
+    "complement": lambda text: text.replace(
+        'small = "drop"\n[tables.people', 'small = "drop"\ncomplement = true\n[tables.people'
+    ),
 }
 """How an offer becomes tighter, by the name of what changes."""
 
@@ -140,10 +142,20 @@ def offers(least: int) -> dict[str, str]:
     }
 
 
+def looser(attribute: str, least: int) -> dict[str, str]:
+    """The offers before an attribute allows less. Where complements count, small groups are left out anyway."""
+    found = offers(least)
+    if attribute != "complement":
+        return found
+    return {owner: text.replace("rows = 8\n[tables.people", 'rows = 8\nsmall = "drop"\n[tables.people')
+            for owner, text in found.items()}  # fmt: skip
+
+
 def tighter(attribute: str, least: int) -> dict[str, str]:
     """The offers with an attribute that allows less."""
-    found = {owner: TIGHTER[attribute](text) for owner, text in offers(least).items()}
-    assert found != offers(least)
+    before = looser(attribute, least)
+    found = {owner: TIGHTER[attribute](text) for owner, text in before.items()}
+    assert found != before
     return found
 
 
