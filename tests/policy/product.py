@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.differential.federations import make_keys
-from tests.differential.running import in_clear
+from tests.differential.running import among_threads, in_clear
 
 from tacit.agent.federation import Federation
 from tacit.audit.check import judge, question
@@ -32,10 +32,13 @@ NOW = 1_000_000.0
 
 
 class Product:
-    """A federation whose owners make these offers. folder: for its files; every answer has a folder of its own."""
+    """A federation whose owners make these offers. folder: for its files; every answer has a folder of its own.
 
-    def __init__(self, offers: Mapping[str, str], folder: Path) -> None:
-        self.offers, self.folder = offers, folder
+    nodes: as many parties compute under MPC; by default everything is in clear.
+    """
+
+    def __init__(self, offers: Mapping[str, str], folder: Path, nodes: int = 0) -> None:
+        self.offers, self.folder, self.nodes = offers, folder, nodes
         self.count = itertools.count()
         self.keys = folder / "keys"
         self.keys.mkdir()
@@ -57,7 +60,8 @@ class Product:
         """What recipients get. Tables without rows in the data are empty."""
         federation = self.federation_of(data)
         plan = self._plan(federation, sql, to)
-        result = in_clear(federation, plan, federation.path.parent)
+        run = among_threads if self.nodes else in_clear
+        result = run(federation, plan, federation.path.parent)
         guards = check(bind(sql, federation.catalog), federation.catalog, to, date.today()).guards
         return Answer(tuple(result.names), tuple(result.rows), notice(guards))
 
@@ -86,7 +90,7 @@ class Product:
         folder = self.folder / str(next(self.count))
         for name in ("offers", "private"):
             (folder / name).mkdir(parents=True)
-        (folder / "federation.toml").write_text(_membership(self.offers, self.keys))
+        (folder / "federation.toml").write_text(_membership(self.offers, self.keys, self.nodes or len(self.offers)))
         tables = read(self.offers)
         for owner, text in self.offers.items():
             (folder / "offers" / f"{owner}.toml").write_text(text)
@@ -110,9 +114,10 @@ def _counted(
     return found
 
 
-def _membership(parties: Iterable[str], keys: Path) -> str:
+def _membership(parties: Iterable[str], keys: Path, nodes: int) -> str:
     names = list(parties)
-    lines = ['engine = "rep3"', f"nodes = {names}".replace("'", '"'), 'recipients = ["north"]']
+    engine = "two" if nodes == 2 else "rep3"
+    lines = [f'engine = "{engine}"', f"nodes = {names[:nodes]}".replace("'", '"'), 'recipients = ["north"]']
     for at, name in enumerate(names):
         lines += [f"[parties.{name}]", f'address = "127.0.0.1:{7100 + at}"', f'certificate = "{keys / name}.crt"']
     return "\n".join(lines)

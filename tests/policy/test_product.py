@@ -110,6 +110,13 @@ def test_answers_in_small_worlds_are_those_of_the_reference(small: Product) -> N
 
 
 @pytest.mark.nightly
+@pytest.mark.parametrize("nodes", [2, 3])
+def test_answers_under_mpc_are_those_of_the_reference(tmp_path: Path, nodes: int) -> None:
+    subjects = Product(worlds.offers(2), tmp_path, nodes), Reference(worlds.offers(2))
+    assert none(checks.other_answers(*subjects, FEW, 7, 1))
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("least", [2, 3])
 def test_answers_in_many_small_worlds_are_those_of_the_reference(tmp_path: Path, least: int) -> None:
     subjects = Product(worlds.offers(least), tmp_path), Reference(worlds.offers(least))
