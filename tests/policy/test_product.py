@@ -101,6 +101,19 @@ def test_without_rules_answers_are_those_of_the_reference(tmp_path: Path) -> Non
     assert none(checks.other_answers(*subjects, FEW, 7, 1))
 
 
+@pytest.mark.parametrize("key", [7, None])
+def test_rows_without_a_unit_are_there_in_a_union(tmp_path: Path, key: int | None) -> None:
+    offers = {name: text.replace("ssn = {", "ssn = { nullable = true,") for name, text in worlds.offers(2).items()}
+    sql = "SELECT k, COUNT(*) AS n FROM (SELECT city AS k FROM people UNION ALL SELECT item FROM orders) u GROUP BY k"
+    data = dict(next(worlds.worlds(1, 1)))
+    for city, row in zip("aaabbb", data["people"], strict=False):
+        row["city"] = city
+    data["orders"] = [{"ssn": key, "item": "a", "amount": 1}]
+    one, other = (each.answer(sql, worlds.NORTH, data) for each in (Product(offers, tmp_path), Reference(offers)))
+    assert plain.same(one.rows, other.rows)
+    assert "a" not in {row[0] for row in one.rows}
+
+
 def test_questions_of_the_small_world_are_allowed(small: Product) -> None:
     assert none(checks.refused(small, QUESTIONS))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,7 +69,7 @@ def units(rows: Iterable[Row], instance: str) -> frozenset[Hashable]:
 class Floors:
     """The guard of one aggregation.
 
-    some: instances that are on one side of a UNION: none of their units is as good as enough. counted: instances of
+    some: instances that are on one side of a UNION: none of their rows is as good as enough. counted: instances of
     which those that are not counted count, too.
     """
 
@@ -78,10 +78,11 @@ class Floors:
     some: frozenset[str]
     counted: Mapping[str, int]
 
-    def enough(self, rows: Iterable[Row], floors: Mapping[str, int]) -> bool:
-        """Whether so many units of each instance stand behind rows."""
+    def enough(self, rows: Sequence[Row], floors: Mapping[str, int]) -> bool:
+        """Whether so many units of each instance stand behind rows. One on a side of a UNION may have no rows."""
         found = {instance: len(units(rows, instance)) for instance in floors}
-        return all(found[each] >= least or (not found[each] and each in self.some) for each, least in floors.items())
+        absent = {each for each in self.some if not any(each in row.units for row in rows)}
+        return all(found[each] >= least or each in absent for each, least in floors.items())
 
     def may_show(self, cell: Cell) -> bool:
         """Whether the cell is a row of the answer."""
