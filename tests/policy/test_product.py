@@ -147,19 +147,15 @@ def test_keys_that_are_only_joined_may_have_any_names(small: Product) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("table", "questions"), [("people", worlds.PEOPLE_QUESTIONS[1:6:2]), ("orders", worlds.ORDER_QUESTIONS[3:4])]
-)
-def test_values_of_few_units_hide_behind_those_of_others(
-    small: Product, table: str, questions: tuple[str, ...]
-) -> None:
-    assert none(checks.isolated_values(small, questions, table, 2, 5, 1))
+def test_values_of_few_units_hide_behind_those_of_others(small: Product) -> None:
+    """Of one question: each change is hidden by hundreds of tries. The others' answers are the reference's."""
+    assert none(checks.isolated_values(small, worlds.ORDER_QUESTIONS[3:4], "orders", 2, 5, 3))
 
 
 @pytest.mark.nightly
 def test_presence_of_a_unit_is_never_certain_where_membership_is_sensitive(small: Product) -> None:
     questions = [each for each in worlds.MEMBER_QUESTIONS if each in QUESTIONS]
-    assert none(checks.certain_members(small, questions, 2, 5))
+    assert none(checks.certain_members(small, questions[:2], 2, 4))
 
 
 @pytest.mark.nightly
