@@ -20,6 +20,7 @@ from tacit.plan import learnt, plan_hash
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Table
 from tacit.plan.physical.placed import PlacedPlan
+from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.sql import compile_query
 
 from .comparing import assert_equal
@@ -97,8 +98,10 @@ def test_what_was_delivered_is_read_without_its_owner(all_keys: Path, tmp_path: 
         )
         count = "SELECT COUNT(*) AS n FROM made"
         assert of(federation, count).clients == ("d", "e", "f")
+        # What nobody offers any more is allowed to nobody.
         elsewhere = offering(offering(federation, "of_d", name="of_x"), "of_e", name="of_d")
-        assert of(elsewhere, count).clients == ("d", "e", "f")
+        with pytest.raises(PolicyRefusal, match="made has data of of_e, which is not offered; ask d for of_e"):
+            of(elsewhere, count)
 
 
 def test_offers_decide_what_is_read(all_keys: Path, tmp_path: Path) -> None:

@@ -128,11 +128,6 @@ TIGHTER: dict[str, Callable[[str], str]] = {
 """How an offer becomes tighter, by the name of what changes."""
 
 
-def dropping(offers: dict[str, str]) -> dict[str, str]:
-    """The same offers, with small groups left out."""
-    return {name: text.replace("least_group = ", 'small = "drop"\nleast_group = ') for name, text in offers.items()}
-
-
 def offers(least: int) -> dict[str, str]:
     """The offers of the world with this floor."""
     return {
