@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from tests.differential.running import Unsigned
 
 from tacit import _native
 from tacit.agent.events import Event
 from tacit.agent.federation import Federation
 from tacit.agent.keys import make_keys
 from tacit.agent.party import PartyRun
+from tacit.agent.recording import Recording
 from tacit.agent.steps import secure_operators
 from tacit.cli.demo.scenario import DemoTable, Scenario, write_federation
 from tacit.plan.physical.placed import PlacedPlan
@@ -47,7 +49,10 @@ class Rehearsal(PartyRun):
     session: _native.Session | None = None
     released: dict[int, list[tuple[Any, ...]]] = field(default_factory=dict)
 
-    def _connect(self) -> _native.Session:
+    def _recording(self) -> Recording:
+        return Unsigned(self.federation.members, self.me, (), ())
+
+    def _connect(self, head: bytes) -> _native.Session:
         assert self.session is not None
         return self.session
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 
 from tacit.plan.facts.allowances import Allowance
-from tacit.plan.facts.terms import Function, Way
+from tacit.plan.facts.terms import OPEN_COLUMN, Function, Way
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.offers import protected
 from tacit.plan.policy.release import derived_exposure
@@ -65,8 +65,20 @@ def disclosed(state: State, recipients: tuple[str, ...]) -> tuple[Disclosed, ...
 
 
 def allowances(state: State, recipients: tuple[str, ...]) -> tuple[Allowance, ...]:
-    """The same as accounts print it."""
-    return tuple(Allowance(each.owner, each.output, each.sentence) for each in disclosed(state, recipients))
+    """The same as accounts print it. Of a table that is opened on purpose one sentence says it all."""
+    found = disclosed(state, recipients)
+    opened = _opened(state)
+    tables = dict.fromkeys((each.owner, each.table) for each in found if each.table in opened)
+    columns = [Allowance(each.owner, each.output, each.sentence) for each in found if each.table not in opened]
+    rows = [Allowance(owner, None, f"each row of {table} may be seen (open = true)") for owner, table in tables]
+    return (*columns, *rows)
+
+
+def _opened(state: State) -> set[str]:
+    """The tables that are opened on purpose."""
+    items = [*state.rows, *(each for found in state.columns.values() for each in found.items)]
+    tables = {each.instance.table.name: each.instance.table for each in items}
+    return {name for name, table in tables.items() if all(each.terms == OPEN_COLUMN for each in table.columns)}
 
 
 def _of(output: str | None, item: Item, column: str, state: State) -> Disclosed:
