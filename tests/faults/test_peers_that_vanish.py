@@ -58,10 +58,11 @@ def kill_somewhere(consortium: Consortium, victim: str, delay: float) -> None:
     killed = time.monotonic()
     os.kill(worker, signal.SIGKILL)
     assert_ended_by(victim, running, consortium, killed)
-    for party in others(victim):
+    left = [party for party in consortium.parties if party != victim]
+    for party in left:
         failed = consortium.ledger(party)[-1]
-        assert set(failed["attendance"]["parties"]) == set(PARTIES), "all had signed that they take part"
-        assert set(failed["record"]["parties"]) == set(others(victim)), "those that are left have signed the end"
+        assert set(failed["attendance"]["parties"]) == {*consortium.parties}, "all had signed that they take part"
+        assert set(failed["record"]["parties"]) == {*left}, "those that are left have signed the end"
         assert {said["outcome"] for said in failed["record"]["parties"].values()} == {"failed"}
     end = running[victim].end()
     assert end.sentence() == f"{victim}: the party's process ended unexpectedly (signal SIGKILL)."
