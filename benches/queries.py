@@ -234,7 +234,8 @@ def write_federation(
     with duckdb.connect() as database:
         for table in tables:
             database.execute(f"COPY ({table.select}) TO '{data_path(folder, table)}' (FORMAT parquet)")
-    declared = {each.name: f"{each.facts}\n[tables.{each.name}.columns]\n{each.columns}" for each in tables}
+    opened = "open = true"
+    declared = {each.name: f"{opened}\n{each.facts}\n[tables.{each.name}.columns]\n{each.columns}" for each in tables}
     paths = {each.name: data_path(folder, each).name for each in tables}
     entries = f'engine = "{engine}"\nnodes = {json.dumps(parties)}\nrecipients = ["a"]\n{more}'
     path = write_membership(folder, entries, dict(zip(parties, free_ports(len(parties)), strict=True)))
