@@ -44,7 +44,7 @@ def tables(rows: int) -> list[Table]:
     )
     half = rows // 2
     return [
-        Table(name, owner, select.format(name, half), f"{key}\n{value}\n{unit}", f"rows = {half}\nopen = true")
+        Table(name, owner, select.format(name, half), f"{key}\n{value}\n{unit}", f"rows = {half}")
         for name, owner in (("own", "a"), ("theirs", "b"))
     ]
 
