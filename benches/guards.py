@@ -118,12 +118,22 @@ def run(federation: Any, plan: Any) -> list[Any]:
     """Each node's figures of one run."""
     from tacit import _native
     from tacit.agent.party import PartyRun
+    from tacit.agent.recording import Recording
     from tacit.agent.steps import secure_operators
+
+    class Unsigned(Recording):
+        """The entries of a run in which no party proves to another that it takes part."""
+
+        def begin(self, attendance: object) -> None:
+            assert attendance is None
 
     class Given(PartyRun):
         """A party's run over a session in this process."""
 
-        def _connect(self) -> _native.Session:
+        def _recording(self) -> Recording:
+            return Unsigned(self.federation.members, self.me, (), ())
+
+        def _connect(self, head: bytes) -> _native.Session:
             return sessions[self.me]
 
     permits, operators = (
