@@ -222,7 +222,7 @@ def guards(found: list[Measured]) -> str:
     ]
     title = "Guards: a group-by of two owners' rows, and what follows it up to the answer"
     notes = "once: each row is a unit; repeats: distinct units are counted."
-    return section(title, [*head, "rounds", "load"], [guard(each, found) for each in found], notes)
+    return section(title, [*head, "load"], [guard(each, found) for each in found], notes)
 
 
 def guard(each: Measured, found: list[Measured]) -> list[str]:
