@@ -31,7 +31,7 @@ pub(super) struct Group {
     /// The agreed certificates; empty without TLS.
     pub certificates: Vec<CertificateDer<'static>>,
     pub hello: Hello,
-    /// What this party signs its presence with.
+    /// The key by which this party signs its presence.
     pub identity: Identity,
     /// This party's part of what the nodes draw together.
     pub part: [u8; 32],

@@ -32,7 +32,7 @@ impl Identity {
         }
     }
 
-    /// What signs for the party.
+    /// The signing key of the party.
     pub(crate) fn key(&self) -> &dyn SigningKey {
         &*self.0.key
     }

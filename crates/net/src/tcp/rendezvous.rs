@@ -51,7 +51,7 @@ struct Rendezvous {
     sessions: Vec<Joining>,
     /// What each party, this one included, has said as its part of what the nodes draw together.
     parts: Vec<Option<[u8; 32]>>,
-    /// What this party has signed, until all have.
+    /// The signed presence of this party, until all peers have signed.
     present: Option<Present>,
     /// Why dialling each party failed last.
     tried: Arc<Mutex<Vec<String>>>,
@@ -200,7 +200,7 @@ impl Rendezvous {
         self.attendance()
     }
 
-    /// What the nodes have drawn together, once all links stand.
+    /// The common random value of all nodes, complete when all links stand.
     fn drawn(&self) -> [u8; 32] {
         drawn(self.parts[..self.group.nodes].iter().flatten())
     }
