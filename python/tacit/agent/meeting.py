@@ -321,8 +321,9 @@ def gather(
                     raise RunError(Fault.PEER_GONE, f"{name} cannot take part: {status.reason}.")
             # Who has found all others before this party has gone on to the run.
             absent = [n for n in others if not (n in reached and n in ready and reached[n].state in (READY, COMPUTING))]
-            if reached:  # who is told to be missing is so until one of the others says more
-                further = [name for name in beyond if any(name in status.missing for status in reached.values())]
+            # Who is told to be missing is so until one of the others says more, be it as caller or when called.
+            if said_last := {name: status for name, status in (*heard.items(), *reached.items()) if name in others}:
+                further = [name for name in beyond if any(name in status.missing for status in said_last.values())]
             absent += further
             if then_connect:
                 runs = {name for name, status in reached.items() if status.state == COMPUTING}
