@@ -303,8 +303,9 @@ mod tests {
             sent([made]) + ots as f64 * each + count as f64 * 10.0 / 8.0
         };
         let ands = |count: usize| (count * (lookup::WIDTH - 1)) as f64 * and;
-        // Two directions share the lookups of an operation.
-        assert!(2.0 * lookups(LEAST / 2) < ands(LEAST));
+        // Two directions share the lookups of an operation. Heavier noise makes larger trees.
+        let most = if tacit_net::VERSION.ends_with("heavier-noise") { 2 * LEAST } else { LEAST };
+        assert!(2.0 * lookups(most / 2) < ands(most));
         assert!(2.0 * lookups(LEAST / 16) > ands(LEAST / 8));
     }
 
