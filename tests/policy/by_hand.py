@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 from typing import Literal as OneOf
 
@@ -17,7 +18,7 @@ class Row:
 
     key: its group. values: the arguments of aggregations by column. units: of each floor, the unit that the row stems
     from, None for none. there: of each floor, whether the row stems from the table at all. bits: of each condition.
-    kept: whether no filter leaves the row out.
+    kept: whether no filter leaves the row out. apart: floors of tables that have no row in a group of this key.
     """
 
     key: tuple[Value, ...]
@@ -26,6 +27,7 @@ class Row:
     there: tuple[bool, ...]
     bits: tuple[bool, ...] = ()
     kept: bool = True
+    apart: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,8 @@ class Question:
     """An aggregation and its floors. refined: the aggregations that have conditions or arguments that may be NULL.
 
     own: of an aggregation's column, a floor by its place, and the least number of units that contribute. filtered:
-    there is a filter, so that those whom it leaves out count where complement says so.
+    there is a filter, so that those whom it leaves out count where complement says so. written: the places of bits that
+    the query's text decides. never: bits that no row has.
     """
 
     aggregations: tuple[tuple[str, Function, str | None], ...]
@@ -43,6 +46,8 @@ class Question:
     fold: bool = False
     complement: bool = False
     filtered: bool = False
+    written: tuple[int, ...] = ()
+    never: frozenset[tuple[bool, ...]] = frozenset()
 
 
 Shown = list[tuple[Value, ...]]
@@ -100,14 +105,17 @@ def units(rows: Sequence[Row], floor: int) -> int:
 
 
 def above(rows: Sequence[Row], question: Question) -> bool:
-    """Whether each floor is kept; a table of which no row is there has nothing to protect."""
+    """Whether each floor is kept."""
     return all(_enough(rows, floor, least) for floor, least in enumerate(question.least))
 
 
 def _enough(rows: Sequence[Row], floor: int, least: int) -> bool:
-    optional = any(not row.there[floor] for row in rows)
-    stems = [row for row in rows if row.there[floor]]
-    return (optional and not stems) or units(stems, floor) >= least
+    return units(rows, floor) >= least or _apart(rows, floor)
+
+
+def _apart(rows: Sequence[Row], floor: int) -> bool:
+    """Whether keys alone say that no row stems from a table."""
+    return bool(rows) and all(floor in row.apart for row in rows)
 
 
 def values(rows: Sequence[Row], question: Question) -> list[Value]:
@@ -122,23 +130,32 @@ def values(rows: Sequence[Row], question: Question) -> list[Value]:
 
 def refined(rows: Sequence[Row], name: str, argument: str | None, question: Question) -> bool:
     """Whether enough units contribute, and stand behind each cell of all conditions."""
-    cells: dict[tuple[bool, ...], list[Row]] = {}
-    for row in rows:
-        cells.setdefault(row.bits, []).append(row)
-    if question.complement and rows and len(cells) < 2 ** len(rows[0].bits):
-        return False
     least = list(question.least)
     for floor, own in [question.own[name]] if name in question.own else []:
         least[floor] = max(own, least[floor])
     contributing = [row for row in rows if argument is None or row.values[argument] is not None]
-    absent = [bool(rows) and not any(row.there[floor] for row in rows) for floor in range(len(least))]
-    above = all(absent[floor] or units(contributing, floor) >= own for floor, own in enumerate(least))
-    return above and all(_enough_in_cell(its, floor, own) for its in cells.values() for floor, own in enumerate(least))
+    bits = len(rows[0].bits) if rows else 0
+    every = tuple(range(bits))
+    return all(
+        _apart(rows, floor)
+        or (
+            units(contributing, floor) >= own
+            and all(units(its, floor) >= own for its in _cells(rows, question.written, question))
+            and all(
+                units(its, floor) >= own or not (question.complement or any(row.there[floor] for row in its))
+                for its in _cells(rows, every, question)
+            )
+        )
+        for floor, own in enumerate(least)
+    )
 
 
-def _enough_in_cell(rows: Sequence[Row], floor: int, least: int) -> bool:
-    stems = [row for row in rows if row.there[floor]]
-    return not stems or units(stems, floor) >= least
+def _cells(rows: Sequence[Row], places: tuple[int, ...], question: Question) -> list[list[Row]]:
+    """The rows of each cell of some conditions, empty ones included but for those that no row can be in."""
+    bits = len(rows[0].bits) if rows else 0
+    possible = [each for each in product((False, True), repeat=bits) if each not in question.never]
+    cells = {tuple(each[place] for place in places) for each in possible}
+    return [[row for row in rows if tuple(row.bits[place] for place in places) == cell] for cell in cells]
 
 
 def value(rows: Sequence[Row], function: Function, argument: str | None) -> Value:

@@ -137,6 +137,32 @@ UNION_WITHOUT_KEYS = replace(
 )
 
 
+def tagged(key: Any) -> Any:
+    """Rows of a union in which a constant says whose each row is, by the constant and more keys."""
+
+    def rows(tables: Tables) -> list[Row]:
+        return [
+            replace(row, key=("v" if row.there[0] else "c", *key(row)), apart=frozenset({1 if row.there[0] else 0}))
+            for row in UNION.rows(tables)
+        ]
+
+    return rows
+
+
+UNION_TAGGED = replace(
+    UNION,
+    query=f"SELECT src, {VISITS} FROM "
+    "(SELECT 'v' AS src, cost FROM visits UNION ALL SELECT 'c' AS src, cost FROM calls) u GROUP BY src",
+    rows=tagged(lambda row: ()),
+)
+UNION_TAGGED_BY_KIND = replace(
+    UNION,
+    query=f"SELECT src, kind, {VISITS} FROM (SELECT 'v' AS src, kind, cost FROM visits "
+    "UNION ALL SELECT 'c' AS src, kind, cost FROM calls) u GROUP BY src, kind",
+    rows=tagged(lambda row: row.key),
+)
+
+
 def _per_person(tables: Tables, name: str) -> dict[Any, list[Any]]:
     found: dict[Any, list[Any]] = {}
     for each in tables[name]:
@@ -230,8 +256,43 @@ CONDITIONAL = Case(
     ],
     (None, "vip", "pay"),
     refined=_conditional,
+    written=(0,),
 )
 CONDITIONAL_OWN = replace(CONDITIONAL, own=((2, 0, 3),))
+
+
+def _counted(aggregate: Aggregate) -> dict[int, tuple[Expr, ...]]:
+    return {place: (is_there(aggregate, argument(aggregate, place)),) for place in (1, 2)}
+
+
+PIVOT = Case(
+    "SELECT city, COUNT(*) AS n, COUNT(CASE WHEN pay < 0 THEN 1 END) AS low, "
+    "COUNT(CASE WHEN pay >= 3 THEN 1 END) AS high FROM people GROUP BY city",
+    (("people", ("ssn",), 2),),
+    lambda tables: [
+        Row(
+            (city,),
+            {"low": 1 if (pay or 0) < 0 else None, "high": 1 if (pay or 0) >= 3 else None},
+            (ssn,),
+            (True,),
+            ((pay or 0) < 0, (pay or 0) >= 3),
+        )
+        for ssn, city, pay, _ in tables["people"]
+    ],
+    (None, "low", "high"),
+    refined=_counted,
+    written=(0, 1),
+    never=frozenset({(True, True)}),
+)
+PIVOT_OF_SOME = replace(
+    PIVOT,
+    query=PIVOT.query.replace("GROUP BY", "WHERE pay BETWEEN -2 AND -1 OR pay = 5 GROUP BY"),
+    rows=lambda tables: [
+        row for row, (_, _, pay, _) in zip(PIVOT.rows(tables), tables["people"], strict=True) if pay in (-2, -1, 5)
+    ],
+    never=frozenset({(True, True), (False, False)}),
+)
+COMPLEMENT_PIVOT = replace(PIVOT_OF_SOME, query=PIVOT.query, rows=PIVOT.rows, never=PIVOT.never, complement=True)
 COMPLEMENT = replace(NULLABLE, complement=True)
 COMPLEMENT_FILTERED = Case(
     "SELECT city, COUNT(*) AS n, SUM(pay) AS t FROM people WHERE vip GROUP BY city",

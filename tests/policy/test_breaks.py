@@ -174,18 +174,23 @@ def test_words_alone_are_no_way_past_the_check_either(tmp_path: Path, base: str)
     assert ask(f"SELECT SUM(salary) AS s FROM people, {OWN} WHERE {base} OR z.n < 0") in ("differences", "cuts")
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="An empty cell shows 0, and one of 1 to k - 1 units NULL, unless the owner asks for complement",
-)
 @pytest.mark.parametrize(
     "sql",
     [
         "SELECT SUM(CASE WHEN seat = {} AND vip THEN 1 ELSE 0 END) AS v FROM people",
+        "SELECT COUNT(CASE WHEN seat = {} AND vip THEN 1 END) AS v FROM people",
+        "SELECT COUNT(NULLIF(seat = {} AND vip, TRUE)) AS v FROM people",
+        "SELECT SUM(CASE WHEN seat <= 200 THEN 1 ELSE 0 END) AS a, "
+        "SUM(CASE WHEN seat <= 200 AND NOT (seat = {} AND vip) THEN 1 ELSE 0 END) AS b FROM people",
+        "SELECT AVG(n) AS v FROM (SELECT ssn, SUM(CASE WHEN seat = {} AND vip THEN 1 ELSE 0 END) AS n "
+        "FROM people GROUP BY ssn) x",
+        "SELECT city, SUM(CASE WHEN seat = {} AND vip THEN salary ELSE 0 END) AS v FROM people GROUP BY city",
         "SELECT SUM(CASE WHEN l.label = {} AND p.vip THEN 1 ELSE 0 END) AS v FROM labels l "
         "JOIN people p ON l.ssn = p.ssn",
         "SELECT COUNT(*) AS v FROM (SELECT ssn FROM people WHERE seat = {} AND vip "
         "UNION ALL SELECT ssn FROM customers) x",
+        "SELECT k, COUNT(*) AS v FROM (SELECT 'a' AS k FROM people WHERE seat = {} AND vip "
+        "UNION ALL SELECT segment FROM customers) x GROUP BY k",
     ],
 )
 def test_nobody_is_told_from_few(product: Product, sql: str) -> None:

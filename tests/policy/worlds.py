@@ -56,6 +56,7 @@ class Case:
 
     floors: table, unit and least number of units. rows: the aggregate's input with its units. refined: aggregations
     with conditions over the aggregate's input, by the place of the aggregation. own: as of a Question, by place too.
+    written, never: as of a Question.
     """
 
     query: str
@@ -66,6 +67,8 @@ class Case:
     own: tuple[tuple[int, int, int], ...] = ()
     small: Small = "drop"
     complement: bool = False
+    written: tuple[int, ...] = ()
+    never: frozenset[tuple[bool, ...]] = frozenset()
 
     @cached_property
     def asked(self) -> Asked:
@@ -88,6 +91,8 @@ class Case:
             self.small == "fold",
             self.complement,
             "WHERE" in self.query,
+            self.written,
+            self.never,
         )
 
     def answer(self, tables: Tables) -> list[tuple[Value, ...]]:

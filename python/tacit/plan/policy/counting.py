@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 
@@ -18,7 +18,7 @@ from tacit.plan.algebra.relations import (
 )
 from tacit.plan.algebra.types import Integer
 from tacit.plan.facts.fields import aggregation_field, column, fields, names
-from tacit.plan.policy.conditions import TRUE, at_least, choose, either, every, negated, present, same, whole
+from tacit.plan.policy.conditions import TRUE, choose, every, negated, present, same, whole
 from tacit.plan.policy.units import Track, Uncountable
 
 LARGEST_UNIT = 1 << 120
@@ -134,12 +134,6 @@ def _joint(track: Track, columns: list[ColumnRef]) -> Expr:
     return number
 
 
-def held(counter: Counter, check: Check, units: Expr, cell: Expr, may_be_empty: bool) -> Expr:
-    """Whether a cell has enough units, or no row of the instance at all where that is allowed."""
-    enough = at_least(units, check.least)
-    return either(enough, nobody(counter, check, units, cell)) if may_be_empty else enough
-
-
 def nobody(counter: Counter, check: Check, units: Expr, cell: Expr) -> Expr:
     """Whether no row of a cell stems from the instance. units: of the cell."""
     track, named = check.track, [column(counter.input, each) for each in check.track.columns]
@@ -151,15 +145,21 @@ def nobody(counter: Counter, check: Check, units: Expr, cell: Expr) -> Expr:
 
 def cells(conditions: list[Expr]) -> Iterator[Expr]:
     """All combinations of conditions and their opposites, that of all opposites last."""
-    for chosen in product((True, False), repeat=len(conditions)):
-        pairs = zip(conditions, chosen, strict=True)
-        yield every(*(each if yes else negated(each) for each, yes in pairs))
+    return (cell(conditions, chosen) for chosen in product((True, False), repeat=len(conditions)))
 
 
-def units_by_cell(counter: Counter, check: Check, within: Expr, conditions: list[Expr]) -> list[tuple[Expr, Expr]]:
-    """Each cell, and its units. Where no unit has two rows, those of the last cell are those of no other one."""
+def cell(conditions: Sequence[Expr], chosen: Sequence[bool]) -> Expr:
+    """That of several conditions the chosen ones hold, and no other one."""
+    pairs = zip(conditions, chosen, strict=True)
+    return every(*(each if yes else negated(each) for each, yes in pairs))
+
+
+def units_by_cell(counter: Counter, check: Check, within: Expr, listed: Sequence[Expr]) -> list[tuple[Expr, Expr]]:
+    """Each cell, and its units. Cells are apart, and no row is in none of them.
+
+    Where no unit has two rows, the units of the last cell are those of no other one.
+    """
     found: list[tuple[Expr, Expr]] = []
-    listed = list(cells(conditions))
     for each in listed:
         if check.once and len(listed) > 1 and each == listed[-1]:
             rest: Expr = counter.units(check, within)
@@ -167,8 +167,8 @@ def units_by_cell(counter: Counter, check: Check, within: Expr, conditions: list
                 rest = Call("sub", (rest, known), Integer(0, _most(rest), "BIGINT"), False)
             found.append((every(within, each), rest))
         else:
-            cell = every(within, each)
-            found.append((cell, counter.units(check, cell)))
+            inside = every(within, each)
+            found.append((inside, counter.units(check, inside)))
     return found
 
 

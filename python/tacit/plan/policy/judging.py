@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 from collections import Counter as Counts
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tacit.plan.algebra.relations import Aggregate, ColumnRef, Expr, Project, Relation
+from tacit.plan.algebra.relations import Aggregate, ColumnRef, Expr, Project, Relation, Scan
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column, fields, names
 from tacit.plan.facts.uniqueness import is_unique
-from tacit.plan.policy.conditions import TRUE, at_least, choose, either, every, negated, positive, present, refreshed
-from tacit.plan.policy.counting import Check, Counter, held, nobody, units_by_cell, unused
+from tacit.plan.policy.conditions import (
+    FALSE,
+    TRUE,
+    at_least,
+    choose,
+    either,
+    every,
+    negated,
+    positive,
+    present,
+    refreshed,
+    same,
+    whole,
+)
+from tacit.plan.policy.counting import Check, Counter, nobody, units_by_cell, unused
 from tacit.plan.policy.guards import Floor, Guard
+from tacit.plan.policy.refining import Refinement, refinement
 from tacit.plan.policy.units import Carried, Track, Uncountable
 
 MOST_CONDITIONS = 6
@@ -37,12 +51,13 @@ class Verdict:
 class Rows:
     """The input of a guarded aggregation. conditions: of its guard, each by a column or as it is. kept: the rows that
     count, where there are others: those that a filter leaves out where these are counted, too, or of other groups.
+    refinements: of each scan that is counted, the cells that its rows may be in.
     """
 
     relation: Relation
     tracks: tuple[Track, ...]
     carried: Carried
-    conditions: Mapping[Expr, Expr]
+    refinements: Mapping[Scan, Refinement]
     kept: Expr
 
 
@@ -50,8 +65,8 @@ def rows_of(carried: Carried, guard: Guard, prefix: str) -> Rows:
     """The input, with a column for each condition if there are several of them."""
     relation = carried.relation
     known = {each.name: each for each in fields(relation)}
-    found = {each: positive(refreshed(each, known)) for refined in guard.refined for each in refined.conditions}
-    distinct = tuple(dict.fromkeys(found.values()))
+    found = (positive(refreshed(each, known)) for refined in guard.refined for each in refined.conditions)
+    distinct: tuple[Expr, ...] = tuple(dict.fromkeys(found))
     if len(distinct) > MOST_CONDITIONS:
         scan = guard.floors[0].scan
         raise Uncountable(scan, f"aggregates of one row have more than {MOST_CONDITIONS} conditions and NULLs")
@@ -61,8 +76,11 @@ def rows_of(carried: Carried, guard: Guard, prefix: str) -> Rows:
             computed[each] = unused(f"{prefix}condition", {*names(relation), *computed.values()})
         kept = tuple((each.name, column(relation, each.name)) for each in fields(relation))
         relation = Project(relation, (*kept, *((name, each) for each, name in computed.items())))
-        found = {each: column(relation, computed[value]) for each, value in found.items()}
-    return Rows(relation, carried.tracks, carried, found, every(*(column(relation, each) for each in carried.kept)))
+        distinct = tuple(column(relation, each) for each in computed.values())
+    holds = [column(relation, each) for each in carried.kept]
+    counted = {each.instance[0] for each in carried.tracks}
+    refinements = {each: refinement(relation, each, distinct, holds) for each in counted}
+    return Rows(relation, carried.tracks, carried, refinements, every(*holds))
 
 
 def checks(
@@ -86,40 +104,56 @@ def checks(
 
 def judged(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> Verdict:
     """The verdict on each group of a counter, which counts what it needs."""
-    found = checks(rows, guard.floors, counter.keys, catalog)
     shown = []
-    for check in found:
-        may_be_empty = check.track.there is not None and not guard.complement
-        shown.append(held(counter, check, counter.units(check, rows.kept), rows.kept, may_be_empty))
+    for check in checks(rows, guard.floors, counter.keys, catalog):
+        none = _none(counter, guard, rows, check)
+        shown.append(either(at_least(counter.units(check, rows.kept), check.least), none))
         if guard.complement and rows.kept != TRUE:
-            left_out = negated(rows.kept)
-            shown.append(held(counter, check, counter.units(check, left_out), left_out, False))
-    if not counter.keys and all(check.track.there is not None for check in found):
-        shown.append(at_least(counter.count(rows.kept), 1))
+            shown.append(either(at_least(counter.units(check, negated(rows.kept)), check.least), none))
     return Verdict(every(*shown), _values(counter, guard, rows, catalog))
 
 
+def _none(counter: Counter, guard: Guard, rows: Rows, check: Check) -> Expr:
+    """Whether keys say that no row of a group stems from an instance, which is one input of a union.
+
+    All rows of a group have its keys. So counts of rows with the input's constants add up over groups.
+    """
+    if check.track.there is None:
+        return FALSE
+    its_own = rows.refinements[check.track.instance[0]].may_be_of(rows.relation, guard.aggregate.keys)
+    return FALSE if its_own is None else same(counter.count(every(rows.kept, its_own)), whole(0))
+
+
 def _values(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> dict[str, Expr]:
-    """Of each refined aggregation: enough units contribute, and stand on each side of all conditions of the row.
+    """Of each refined aggregation: enough units contribute, and stand in all cells of the conditions of the row.
 
     One that has only a higher floor stays where those with conditions are withheld: nothing is left to subtract.
     """
     arguments = {each.name: each.column for each in guard.aggregate.aggregations}
-    conditions = list(dict.fromkeys(rows.conditions.values()))
     found: dict[str, Expr] = {}
     for refined in guard.refined:
         argument = arguments[refined.aggregation]
         within = every(rows.kept, TRUE if argument is None else present(column(rows.relation, argument)))
         enough = []
         for check in checks(rows, guard.floors, counter.keys, catalog, refined.floors):
-            contributing = at_least(counter.units(check, within), check.least)
-            if check.track.there is not None:
-                contributing = either(contributing, nobody(counter, check, counter.units(check, rows.kept), rows.kept))
-            enough.append(contributing)
-            for cell, units in units_by_cell(counter, check, rows.kept, conditions) if refined.conditions else ():
-                enough.append(held(counter, check, units, cell, may_be_empty=not guard.complement))
+            none = _none(counter, guard, rows, check)
+            enough.append(either(at_least(counter.units(check, within), check.least), none))
+            if refined.conditions:
+                enough += [either(each, none) for each in _in_cells(counter, guard, rows, check)]
         found[refined.aggregation] = every(*dict.fromkeys(enough))
     return found
+
+
+def _in_cells(counter: Counter, guard: Guard, rows: Rows, check: Check) -> Iterator[Expr]:
+    """Whether enough units stand in each cell of written conditions, and in each of all conditions that has any."""
+    cells = rows.refinements[check.track.instance[0]]
+    full = units_by_cell(counter, check, rows.kept, cells.every)
+    if guard.complement or cells.written == cells.every:
+        yield from (at_least(units, check.least) for _, units in full)
+        return
+    yield from (at_least(units, check.least) for _, units in units_by_cell(counter, check, rows.kept, cells.written))
+    for cell, units in full:
+        yield either(at_least(units, check.least), nobody(counter, check, units, cell))
 
 
 def _merged(found: list[Check], new: Check, rows: Rows) -> list[Check]:

@@ -1,0 +1,186 @@
+"""What the columns of a relation are in terms of stored columns, as far as the text of a query tells.
+
+Asked for the rows that stem from one scan: of a union, these come from one input. What the text does not tell is a
+column of its own, of which any value is possible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
+
+from tacit.plan.algebra.expressions import substitute
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Aggregation,
+    Broadcast,
+    Call,
+    ColumnRef,
+    Expr,
+    Filter,
+    FullJoin,
+    Join,
+    KeptScan,
+    Limit,
+    Literal,
+    Match,
+    Opened,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Union,
+)
+from tacit.plan.algebra.trees import scans
+from tacit.plan.algebra.types import Boolean
+from tacit.plan.facts.fields import fields
+from tacit.plan.policy.conditions import either, negated
+from tacit.plan.policy.constants import unchanged
+from tacit.plan.policy.outcomes import STRICT, outcomes
+
+
+@dataclass(frozen=True)
+class Expanded:
+    """columns: each by its name. holds: conditions that are TRUE in every row.
+
+    stored: columns that are NULL only where a value that an owner stores is. nulls: Boolean ones that tell only which
+    stored values are NULL.
+    """
+
+    columns: Mapping[str, Expr]
+    holds: tuple[Expr, ...] = ()
+    stored: frozenset[str] = frozenset()
+    nulls: frozenset[str] = frozenset()
+
+    def of(self, expr: Expr) -> Expr:
+        """An expression over the relation's columns."""
+        return substitute(expr, self.columns)
+
+    def tells_nulls_alone(self, condition: Expr) -> bool:
+        """Whether an expanded condition tests nothing but which stored values are NULL."""
+        match unchanged(condition):
+            case Literal():
+                return True
+            case ColumnRef(name):
+                return name in self.nulls
+            case Call("and" | "or" | "not" | "if", args):
+                return all(map(self.tells_nulls_alone, args))
+            case Call("is_null", (value,)):
+                return self.is_stored(value)
+            case _:
+                return False
+
+    def is_stored(self, value: Expr) -> bool:
+        """Whether an expanded value is NULL only where a stored value is."""
+        match unchanged(value):
+            case Literal(found):
+                return found is not None
+            case ColumnRef(name):
+                return name in self.stored
+            case Call(op, args) if op in STRICT:
+                return all(map(self.is_stored, args))
+            case other:
+                return not other.nullable
+
+
+def expanded(relation: Relation, scan: Scan) -> Expanded:
+    """The columns of the relation in rows that stem from a scan."""
+    return _Expansion(scan, count(1)).of(relation)
+
+
+@dataclass(frozen=True)
+class _Expansion:
+    scan: Scan
+    numbers: Iterator[int]
+
+    def of(self, relation: Relation) -> Expanded:
+        match relation:
+            case Scan() | KeptScan() | Opened():
+                return self._unknown(relation, stored=True)
+            case Sort(input, _) | Limit(input, _, _):
+                return self.of(input)
+            case Filter(input, predicate):
+                below = self.of(input)
+                return replace(below, holds=(*below.holds, below.of(predicate)))
+            case Project(input, outputs):
+                below = self.of(input)
+                return replace(below, columns={name: below.of(each) for name, each in outputs})
+            case Join(left, right):
+                return _beside(self.of(left), self.of(right))
+            case Broadcast(input, scalar):
+                return _beside(self.of(input), self._unknown(scalar, stored=True))
+            case Union(inputs):
+                return self._one_of(relation, inputs)
+            case Aggregate():
+                return self._groups(relation) if relation.keys else self._unknown(relation, stored=True)
+            case FullJoin() | Match():
+                return self._unknown(relation, stored=False)
+
+    def _unknown(self, relation: Relation, *, stored: bool) -> Expanded:
+        """Columns of which nothing is known but their types."""
+        found = {
+            each.name: ColumnRef(f"{next(self.numbers)} {each.name}", each.type, each.nullable)
+            for each in fields(relation)
+        }
+        return Expanded(found, stored=frozenset(each.name for each in found.values()) if stored else frozenset())
+
+    def _one_of(self, relation: Union, inputs: tuple[Relation, ...]) -> Expanded:
+        its_own = [each for each in inputs if self.scan in scans(each)]
+        if len(its_own) == 1:
+            return self.of(its_own[0])
+        found = self._unknown(relation, stored=False)
+        parts = [self.of(each) for each in inputs]
+        stored = (
+            each.name
+            for name, each in found.columns.items()
+            if isinstance(each, ColumnRef) and all(part.is_stored(part.columns[name]) for part in parts)
+        )
+        return replace(found, stored=frozenset(stored))
+
+    def _groups(self, relation: Aggregate) -> Expanded:
+        """Groups, of which each has a row that stems from the scan. Of conditions, MAX tells which its rows fulfil."""
+        below, own = self.of(relation.input), self._unknown(relation, stored=False)
+        columns = {**own.columns, **{key: below.columns[key] for key in relation.keys}}
+        tested = {name: below.columns[column] for name, column in _tests(relation)}
+        holds = (*below.holds, *_fulfilled(tested, own.columns, below.holds))
+        stored = {own.columns[each.name] for each in relation.aggregations if _stays_stored(each, below)}
+        nulls = {own.columns[name] for name, test in tested.items() if below.tells_nulls_alone(test)}
+        return Expanded(columns, holds, below.stored | _names(stored), below.nulls | _names(nulls))
+
+
+def _beside(left: Expanded, right: Expanded) -> Expanded:
+    return Expanded(
+        {**left.columns, **right.columns},
+        left.holds + right.holds,
+        left.stored | right.stored,
+        left.nulls | right.nulls,
+    )
+
+
+def _tests(relation: Aggregate) -> Iterator[tuple[str, str]]:
+    """The greatest values of conditions: each one's name, and that of its argument."""
+    conditions = {each.name for each in fields(relation.input) if isinstance(each.type, Boolean)}
+    for each in relation.aggregations:
+        if each.function == "max" and each.column is not None and each.column in conditions:
+            yield each.name, each.column
+
+
+def _stays_stored(aggregation: Aggregation, below: Expanded) -> bool:
+    return aggregation.column is None or below.is_stored(below.columns[aggregation.column])
+
+
+def _fulfilled(tests: Mapping[str, Expr], maxima: Mapping[str, Expr], holds: tuple[Expr, ...]) -> Iterator[Expr]:
+    """What holds of the greatest values of tests: one that every row fulfils some of, and none that no row fulfils."""
+    found = outcomes(list(tests.values()), holds)
+    if not tests or found is None:
+        return
+    if all(any(each) for each in found):
+        yield either(*(maxima[name] for name in tests))
+    for place, name in enumerate(tests):
+        if not any(each[place] for each in found):
+            yield negated(maxima[name])
+
+
+def _names(columns: set[Expr]) -> frozenset[str]:
+    return frozenset(each.name for each in columns if isinstance(each, ColumnRef))
