@@ -7,13 +7,12 @@ is possible is never missed.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from math import floor, prod
-from typing import Any, Final
+from typing import Final
 
 from tacit.plan.algebra import bounds
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal, Operator
@@ -26,10 +25,10 @@ MOST = 100_000
 STRICT: Final = ("add", "sub", "mul", "neg")
 """Operators whose result is NULL where an operand is, and nowhere else."""
 
-COMPARE: Final[Mapping[Operator, Callable[[Any, Any], bool]]] = {
-    "eq": operator.eq, "ne": operator.ne,
-    "lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge,
+ORDERS: Final[Mapping[Operator, tuple[int, ...]]] = {
+    "eq": (0,), "ne": (-1, 1), "lt": (-1,), "le": (-1, 0), "gt": (1,), "ge": (0, 1),
 }  # fmt: skip
+"""How the operands of a comparison that holds are ordered: as -1 and 0, as 0 and 0, or as 1 and 0."""
 
 Value = Fraction | str | bool | None
 Row = tuple[Value, ...]
@@ -107,7 +106,7 @@ class _Reader:
                 return _chosen(self.truth(test), self.truth(then), self.truth(otherwise))
             case Call("is_null", (value,)):
                 return self._null(value)
-            case Call(op, (a, b)) as call if op in COMPARE:
+            case Call(op, (a, b)) as call if op in ORDERS:
                 return self._comparison(call, unchanged(a), unchanged(b))
             case other:
                 return self._value(other)
@@ -134,7 +133,7 @@ class _Reader:
             return self._comparison(Call(FLIPPED[call.op], (b, a), call.type, call.nullable), b, a)
         if not _is_constant(b):
             return self._value(call)
-        value, compare = constant(b), COMPARE[call.op]
+        value, orders = constant(b), ORDERS[call.op]
         match a:
             case Call("if", (test, then, otherwise)):
                 sides = (self._comparison(call, unchanged(each), b) for each in (then, otherwise))
@@ -143,10 +142,10 @@ class _Reader:
                 place = self._place(a)
                 self.compared.setdefault(a, set()).add(value)
                 self.ordered |= {a} if call.op not in ("eq", "ne") else set()
-                return lambda row: None if value is None or row[place] is None else compare(row[place], value)
+                return lambda row: _compared(row[place], value, orders)
             case _ if _is_constant(a):
                 other = constant(a)
-                return lambda row: None if None in (other, value) else compare(other, value)
+                return lambda row: _compared(other, value, orders)
             case _:
                 return self._value(_of_sides(call, a, b))
 
@@ -213,6 +212,12 @@ def _numbers(type_: Type, constants: Sequence[Fraction]) -> list[Fraction]:
     low, high = bounds.range_of(type_)
     near = {floor(each * unit) + step for each in constants for step in (-1, 0, 1)}
     return [Fraction(each, unit) for each in sorted({low, high, *near}) if low <= each <= high]
+
+
+def _compared(one: Value, other: Value, orders: tuple[int, ...]) -> bool | None:
+    if one is None or other is None:
+        return None
+    return (one > other) - (one < other) in orders  # type: ignore[operator]  # both are numbers, or both strings
 
 
 def _all(parts: Iterable[bool | None]) -> bool | None:
