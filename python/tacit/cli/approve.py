@@ -1,7 +1,8 @@
 """Approve a query for a number of later runs, until a day. `tacit party --approved` runs nothing else.
 
 The approval is signed by the party's key and stands in its ledger, as does each run that used it. It is of the plan: of
-any other query, offer, recipient or version of tacit nothing is approved. QUERY may be the hash of a plan, too.
+any other query, offer, recipient or version of tacit nothing is approved. QUERY may be the hash of a plan, too: so a
+match is approved, of which `tacit psi explain` shows the hash.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from datetime import date, timedelta
 from tacit.agent.approval import approve, today
 from tacit.agent.connection import connect
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
 from tacit.agent.ledger import Ledger
 from tacit.agent.signer import Signer
 from tacit.cli.account import show_account
@@ -48,15 +50,14 @@ def run(options: argparse.Namespace) -> int:
     if until < today():
         raise RunError(Fault.INPUT, f"--until {until} is over; name a later day.")
     text, screen = query_text(options), console(to_stderr=True)
-    connection = connect(options.federation, party=options.name, private=options.private)
-    members = connection.federation.members
-    signer = Signer.of(members, options.name)
+    members = Members.load(options.federation, options.private)
+    signer = Signer.of(members, members.known(options.name))
     ledger = Ledger(members.private(options.name).ledger, signer)
     query: str | None
     if HASH.fullmatch(text):
         known, query = _known(ledger, text), None
     else:
-        plan = connection.plan(text, options.to)
+        plan = connect(options.federation, party=options.name, private=options.private).plan(text, options.to)
         show_account(plan, screen)
         known, query = plan_hash(plan).hex(), plan.query
     what = f"{options.times} {'run' if options.times == 1 else 'runs'} until {until}"

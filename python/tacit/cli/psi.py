@@ -17,11 +17,10 @@ from pathlib import Path
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
-from tacit.cli.consent import question
 from tacit.cli.durations import seconds
-from tacit.cli.psi_prepared import inputs, prepared_query, run_prepared
+from tacit.cli.psi_prepared import asked, inputs, prepared_query, run_prepared
 from tacit.cli.psi_screen import Screen
-from tacit.psi.account import recorded
+from tacit.psi.account import certify, recorded
 from tacit.psi.explain import explained, lines
 from tacit.psi.match import Match, fit
 from tacit.psi.output import check_output, write_rows
@@ -85,6 +84,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--wait", type=seconds, metavar="TIME",
         help="how long to wait for the others to start, for example 30m (default: connect_timeout, 30s)")  # fmt: skip
     add("--yes", action="store_true", help="do not ask before the start, at a terminal")
+    add("--approved", action="store_true", help="run it only if the party has approved it (tacit approve); do not ask")
     add("--format", choices=("text", "json"), help="with explain: for people or for programs (default: text)")
     add("--quiet", action="store_true", help="print nothing but errors, and the question before the start")
 
@@ -176,9 +176,11 @@ def _matched(options: argparse.Namespace, match: Match, screen: Screen) -> Repor
         screen.line(f"writing {options.output}")
         return report, write_rows(match.source.database, match.rows, options.output, match.if_unwritten())
 
-    consent = question(f"Start the match as {options.me}", yes=options.yes, quiet=options.quiet)
-    report, count, entry = recorded(match, work, match.source.notes, consent)
-    screen.report(report, count, learns, entry)
+    consent = asked(options, "Start the match")
+    report, count, entry = recorded(match, work, match.source.notes, consent, approved=options.approved)
+    if learns:
+        certify(match, entry, options.output)
+    screen.report(report, count, learns, entry["entry"])
     if not parameters.gives_rows and report.keys is not None:
         sys.stdout.write(f"matching keys: {report.keys}\n")
         if report.sum is not None:

@@ -12,7 +12,7 @@ from tacit.agent.federation_members import Members
 from tacit.agent.own_files import check_not_own, own_files
 from tacit.cli.consent import question
 from tacit.cli.psi_screen import Screen, size
-from tacit.psi.account import Consent, recorded
+from tacit.psi.account import Consent, certify, recorded
 from tacit.psi.output import check_output, write_rows
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.prepared import DEFAULT_BUDGET, Query, prepare
@@ -81,10 +81,11 @@ def _answer(options: argparse.Namespace, start: Start, screen: Screen) -> None:
         file = read_prepared(options.prepared, private_key, options.memory)
         query = Query.answering(start, file)
         report, left, entry = recorded(
-            query, lambda: query.answer(file, options.most), consent=_question(options, "Answer a query")
-        )
+            query, lambda: query.answer(file, options.most), (), asked(options, "Answer a query"),
+            approved=options.approved,
+        )  # fmt: skip
     screen.line(f"{left:,} rows of the budget are left")
-    screen.report(report, 0, False, entry)
+    screen.report(report, 0, False, entry["entry"])
     query.check_confirmed(report)
 
 
@@ -98,13 +99,16 @@ def _ask(options: argparse.Namespace, request: Request, start: Start, screen: Sc
         screen.line(f"writing {options.output}")
         return report, write_rows(source.database, rows, options.output, "free space, and ask again")
 
-    report, count, entry = recorded(query, ask, source.notes, _question(options, "Ask"))
-    screen.report(report, count, True, entry)
+    consent = asked(options, "Ask")
+    report, count, entry = recorded(query, ask, source.notes, consent, approved=options.approved)
+    certify(query, entry, options.output)
+    screen.report(report, count, True, entry["entry"])
     query.check_confirmed(report)
 
 
-def _question(options: argparse.Namespace, what: str) -> Consent:
-    return question(f"{what} as {options.me}", yes=options.yes, quiet=options.quiet)
+def asked(options: argparse.Namespace, what: str) -> Consent:
+    """What asks a person before a run, unless it was approved before."""
+    return question(f"{what} as {options.me}", yes=options.yes or options.approved, quiet=options.quiet)
 
 
 def _refuse_others(options: argparse.Namespace, request: Request) -> None:

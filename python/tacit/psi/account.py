@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
+from tacit.agent.approval import today, usable
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.proof import Proof
 from tacit.agent.recording import Recording
 from tacit.plan.account.statement import NOTHING_ELSE
 from tacit.psi.disclosures import (
@@ -40,19 +44,25 @@ def agreed(told: Sequence[str]) -> None:
 
 
 def recorded(
-    run: Run, work: Callable[[], tuple[Report, Result]], notes: Sequence[str] = (), consent: Consent = agreed
-) -> tuple[Report, Result, int]:
+    run: Run,
+    work: Callable[[], tuple[Report, Result]],
+    notes: Sequence[str] = (),
+    consent: Consent = agreed,
+    *,
+    approved: bool = False,
+) -> tuple[Report, Result, JSON]:
     """Do a run's work, with what all will learn told before it, and the ledger's entries around it.
 
     notes: what this party should know of its input. consent: raises if a person does not agree with the account.
-    Bins that were done until a failure stay disclosed, and are recorded. Returns the number of the last entry too.
+    approved: run only what the party has approved for several runs. Bins that were done until a failure stay disclosed,
+    and are recorded. Returns the last entry too.
     """
     told = ["What each party will learn", *(f"- {line}" for line in account(run.parameters)), NOTHING_ELSE, *notes]
     for line in told:
         run.tell(line)
     consent(told)
     recording = run.recording = Recording(run.members, run.me, run.parameters.parties, run.others)
-    recording.approve(_approved(run))
+    recording.approve(lambda entries: {**_approved(run), **(_by(run, recording, entries) if approved else {})})
     try:
         report, result = work()
     except BaseException as error:
@@ -61,7 +71,22 @@ def recorded(
         raise
     alone = {} if recording.signed() else {"alone": True}  # the matches were here already
     said = {**_completed(recording.approved, run.parameters, report), **alone, **recording.signed()}
-    return report, result, recording.ledger.append("completed", said)["entry"]
+    return report, result, recording.ledger.append("completed", said)
+
+
+def certify(run: Run, entry: JSON, file: Path) -> None:
+    """Write the certificate of a match's rows beside their file. entry: the last one of the run. Raises RunError."""
+    assert run.recording is not None, "a run that is over is recorded"
+    try:
+        Proof(entry, run.recording.signer).certify(file)
+    except OSError as error:
+        problem = f"the rows are in {file}, but their certificate cannot be written ({error.strerror})"
+        raise RunError(Fault.INPUT, f"{problem}; free space, and get them anew.") from error
+
+
+def _by(run: Run, recording: Recording, entries: list[JSON]) -> JSON:
+    """By which approval for several runs this one is allowed. Raises RunError."""
+    return {"by": usable(entries, recording.signer, run.parameters.plan_hash.hex(), today())}
 
 
 def _approved(run: Run) -> JSON:
