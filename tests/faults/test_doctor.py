@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 import shutil
 import socket
+import ssl
 from pathlib import Path
 
 import pytest
 
 from tacit import _native
+from tacit.agent.channel import secure
+from tacit.agent.federation_members import Members
+from tacit.agent.meeting import PROTOCOL, READY, Status, call
 
 from .organisations import PARTIES, QUERY, Consortium, End, listens, wait_until
 
@@ -99,11 +103,20 @@ def test_who_waits_for_a_run_answers(consortium: Consortium) -> None:
     assert [organisation.end().status for organisation in waiting] == [0, 0, 0]
 
 
+def say_it_is_ready(consortium: Consortium, party: str, to: str) -> None:
+    """As a party that has all it needs for the run, so that the other one goes on to connect."""
+    members = Members.load(consortium.federation(party), consortium.private(party))
+    client = secure(members, party, [to], ssl.PROTOCOL_TLS_CLIENT, PROTOCOL)
+    assert call(members, to, client, Status.of(members, READY)).state == READY
+
+
 @pytest.mark.nightly
 def test_a_doctor_disturbs_no_run_that_connects(consortium: Consortium) -> None:
     """A party of a run calls a doctor, which is at the address of one that it looks for, and goes on looking."""
     running = {"bureau_b": consortium.start("bureau_b")}
     wait_until(lambda: listens(consortium.address("bureau_b")), running.values())
+    for party in ("bureau_a", "regulator"):
+        say_it_is_ready(consortium, party, "bureau_b")
     end = doctors(consortium, ("bureau_a",), "3s")["bureau_a"]
     assert re.search(r"bureau_a to bureau_b +ok +a run is under way there", end.stdout), end.stdout
     assert set(wrong(end)) == {"bureau_a to regulator", "regulator to bureau_a", "bureau_b to bureau_a"}
