@@ -105,9 +105,12 @@ def test_an_owner_that_dies_while_it_delivers_has_delivered_nothing(engine: str,
         time.sleep(1)
         (worker,) = children(running[AWAY].process.pid)
         os.kill(worker, signal.SIGKILL)
-        for node in scenario.parties:
-            end = running[node].end()
-            assert end.status == GONE and f'party "{AWAY}" is gone' in end.stderr, end
+        ends_of_nodes = {node: running[node].end() for node in scenario.parties}
+        # Of two nodes that make transfers ahead, the one that misses it first ends the other one's second session.
+        named = [f'party "{AWAY}" is gone' in end.stderr for end in ends_of_nodes.values()]
+        assert all(named) or (engine == "two" and any(named)), ends_of_nodes
+        for node, end in ends_of_nodes.items():
+            assert end.status == GONE and ("is gone" in end.stderr or "it lost a peer" in end.stderr), end
             assert "has done its part" not in end.stdout
             assert hospitals.kinds(node) == ["approved", "failed"]
             assert [path for path in (hospitals.private(node) / "kept").rglob("*") if path.is_file()] == []

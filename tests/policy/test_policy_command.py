@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import pytest
 
+import tacit
 from tacit.agent.connection import Connection
 from tacit.agent.federation import Federation
 from tacit.agent.keys import make_keys
 from tacit.cli.demo.credit import SCENARIO
 from tacit.cli.demo.scenario import write_scenario
 from tacit.cli.main import main
+from tacit.plan.account.serialise import offer_hash
 
 from .owners import OWNERS
 
@@ -59,8 +62,23 @@ def test_programs_read_json(asked: Path, capsys: pytest.CaptureFixture[str]) -> 
         "output": "city", "owner": "south", "table": "people", "column": "city", "way": "group", "function": None,
         "floor": 10, "rule": "use group",
     }  # fmt: skip
-    assert found[1]["refusal"]["changed_query"] == "SELECT COUNT(*) FROM people"
+    refusal = found[1]["refusal"]
+    assert refusal["changed_query"] == "SELECT COUNT(*) FROM people"
+    assert refusal["offer_hash"] == offer_hash(each for each in OWNERS.tables if each.owner == "south")
     assert "no column" in found[2]["error"]
+
+
+def test_programs_that_ask_get_the_refusal_as_data(asked: Path) -> None:
+    with pytest.raises(tacit.PolicyError, match=r"people\.email is closed") as caught:
+        tacit.connect("federation.toml").explain("SELECT email FROM people", to="north")
+    told = pickle.loads(pickle.dumps(caught.value)).refusal
+    assert {name: told[name] for name in ("rule", "owner", "column", "line", "column_in_text", "change", "static")} == {
+        "rule": "closed", "owner": "south", "column": "email", "line": 1, "column_in_text": 8,
+        "change": "ask for COUNT(*)", "static": True,
+    }  # fmt: skip
+    with pytest.raises(tacit.InputError) as caught_input:
+        tacit.connect("federation.toml").explain("SELECT nothing FROM people", to="north")
+    assert caught_input.value.refusal is None
 
 
 @pytest.mark.parametrize(

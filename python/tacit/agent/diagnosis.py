@@ -41,7 +41,8 @@ def diagnose(error: BaseException) -> RunError:
     for kind, fault in FAULTS:
         if isinstance(error, kind):
             sentence = "interrupted." if fault is Fault.INTERRUPTED else _sentence(str(error))
-            return RunError(fault, sentence, position=error.position if isinstance(error, QueryError) else None)
+            position = error.position if isinstance(error, QueryError) else None
+            return RunError(fault, sentence, None, position, error.json() if isinstance(error, PolicyRefusal) else None)
     if isinstance(error, RuntimeError) and str(error) == QUERY_INTERRUPTED:
         return RunError(Fault.INTERRUPTED, "interrupted.")
     if isinstance(error, RecursionError):

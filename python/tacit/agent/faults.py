@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
 from typing import Any, Self, cast
 
@@ -57,6 +58,7 @@ class RunError(Exception):
 
     The kind follows from the fault: ``RunError(Fault.INPUT, ...)`` is an ``InputError``. party: where it happened, None
     if before any party started. position: line and column in the query's text, from 1, where a place in it is to blame.
+    refusal: of a query that an owner's rules refuse, rule, owner, table, column, place and the smallest change.
     """
 
     def __new__(cls, *arguments: Any, **named: Any) -> Self:
@@ -65,16 +67,22 @@ class RunError(Exception):
         return cast(Self, super().__new__(kind))  # the kinds are classes below this one
 
     def __init__(
-        self, fault: Fault, sentence: str, party: str | None = None, position: tuple[int, int] | None = None
+        self,
+        fault: Fault,
+        sentence: str,
+        party: str | None = None,
+        position: tuple[int, int] | None = None,
+        refusal: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__(sentence)
         self.fault = fault
         self.sentence = sentence
         self.party = party
         self.position = position
+        self.refusal = refusal
 
     def __reduce__(self) -> tuple[type[RunError], tuple[object, ...]]:
-        return KINDS[self.fault], (self.fault, self.sentence, self.party, self.position)
+        return KINDS[self.fault], (self.fault, self.sentence, self.party, self.position, self.refusal)
 
     @property
     def exit_status(self) -> int:
