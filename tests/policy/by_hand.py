@@ -69,8 +69,8 @@ def answer(rows: Sequence[Row], question: Question, grouped: bool) -> Shown:
         return listed
     small = [row for key, its in groups.items() if key not in shown for row in its]
     if small and not above(small, question):
-        smallest = min((units(its, 0) for its in shown.values()), default=0)
-        joining = [key for key, its in shown.items() if units(its, 0) == smallest]
+        sizes = {key: max(units(its, floor) for floor in range(len(question.least))) for key, its in shown.items()}
+        joining = [key for key, size in sizes.items() if size == min(sizes.values())]
         small += [row for key in joining for row in shown.pop(key)]
     if small and not (shown and above(small, question)):
         return []

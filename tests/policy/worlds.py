@@ -127,7 +127,8 @@ class Asked:
             )
             for place in sorted({*conditions, *(at for at, _, _ in case.own)})
         )
-        return Guard(aggregate, floors, refined, case.small, case.complement)
+        hidden = {each: frozenset(source for _, source in each.columns) for each in scans(aggregate)}
+        return Guard(aggregate, floors, refined, case.small, case.complement, hidden)
 
     @cached_property
     def relation(self) -> Relation:

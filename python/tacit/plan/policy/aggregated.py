@@ -57,8 +57,9 @@ def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recip
         counted = [_applied(below.columns[name].items, "count", each, below, recipients) for name in each.counted]
         return union([*counted, repeats, _rows(below, ruled.all, recipients)])
     found = below.columns[each.column]
+    matched = matched_by_union(ruled.all) if each.function == "count_distinct" and found.mixed else NOTHING
     if each.function == "count_distinct" and _is_of_units(found, below, ruled.all):
-        return NOTHING
+        return matched
     return union(
         [
             _applied(found.items, function, each, below, recipients),
@@ -68,6 +69,7 @@ def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recip
             _shown_of_one(found, each, ruled.merged),
             _weights(found, each, function, below, ruled, recipients),
             repeats,
+            matched,
         ]
     )
 
@@ -131,6 +133,14 @@ def _both_sides(each: Aggregation, below: State, ruled: frozenset[Instance]) -> 
     return frozenset(
         Item(one, None, "repeats", detail="UNION", position=each.position) for one, _ in below.apart if one in ruled
     )
+
+
+def matched_by_union(ruled: frozenset[Instance]) -> Items:
+    """Rows of several inputs of a union that count once, or stand in one group, if their values are equal.
+
+    That is a join of which nothing counts how many units match.
+    """
+    return frozenset(Item(each, None, "floor", detail="united") for each in ruled)
 
 
 def _is_of_units(found: Derived, below: State, ruled: frozenset[Instance]) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tacit.plan.facts.allowances import Allowance
 from tacit.plan.facts.terms import OPEN_COLUMN, Function, Way
-from tacit.plan.policy.exposure import terms_of
+from tacit.plan.policy.exposure import floor_of, terms_of
 from tacit.plan.policy.offers import protected
 from tacit.plan.policy.release import derived_exposure
 from tacit.plan.policy.state import Item, State, ordered
@@ -84,12 +84,11 @@ def _opened(state: State) -> set[str]:
 def _of(output: str | None, item: Item, column: str, state: State) -> Disclosed:
     table = item.instance.table
     single = item.instance in state.one
-    found = derived_exposure(item, state)
-    terms = terms_of(table, column)
-    open_row = "select" in terms.ways
-    way: Way = "select" if open_row else "join" if single else next(iter(found.ways))
+    open_row = "select" in terms_of(table, column).ways
+    floor = None if single else floor_of(table, column)
+    way: Way = "select" if open_row else "join" if single else next(iter(derived_exposure(item, state).ways))
     rule = "matches" if single and not open_row else _rule(way, item.function)
-    return Disclosed(output, table.owner, table.name, column, way, item.function, None if single else found.floor, rule)
+    return Disclosed(output, table.owner, table.name, column, way, item.function, floor, rule)
 
 
 def _rule(way: Way, function: Function | None) -> str:

@@ -13,9 +13,8 @@ from math import ceil, floor
 from typing import Final
 
 from tacit.plan.algebra import bounds
-from tacit.plan.algebra.expressions import is_rounding
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal, Operator
-from tacit.plan.algebra.types import Decimal, Type
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar
 from tacit.plan.facts.terms import ColumnTerms
 
 Constant = Fraction | str | None
@@ -24,6 +23,8 @@ Constant = Fraction | str | None
 EPOCH = date(1970, 1, 1).toordinal()
 FLIPPED: Final[dict[Operator, Operator]] = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 COMPARISONS: Final = frozenset(FLIPPED)
+WHOLE_DOUBLES: Final = 1 << 53
+"""All whole numbers up to this one are DOUBLEs."""
 
 
 class NotConstant(Exception):
@@ -39,13 +40,28 @@ def constant(expr: Expr) -> Constant:
             return text
         case Literal(int() | float() as number, type_):
             return Fraction(number) / _unit(type_)
-        case Call("cast" | "rescale", (inner,)):
-            return constant(inner)
+        case Call("cast" | "rescale", (inner,), type_):
+            return _cast(constant(inner), type_)
         case Call("neg", (inner,)):
             return -_number(inner)
-        case Call("add" | "sub" | "mul" as op, (a, b)):
+        case Call("add" | "sub" | "mul" as op, (a, b), type_) if not isinstance(type_, Double):
             left, right = _number(a), _number(b)
             return left + right if op == "add" else left - right if op == "sub" else left * right
+        case _:
+            raise NotConstant
+
+
+def _cast(value: Constant, type_: Type) -> Constant:
+    """The value in another type. Raises NotConstant where it is rounded, or is no value of that type."""
+    match type_, value:
+        case _, None:
+            return None
+        case Varchar(), str():
+            return value
+        case Double(), Fraction() if abs(value) <= WHOLE_DOUBLES and value.denominator == 1:
+            return value
+        case Boolean() | Integer() | Decimal() | Date(), Fraction() if (value * _unit(type_)).denominator == 1:
+            return value
         case _:
             raise NotConstant
 
@@ -81,6 +97,20 @@ def _may_cut(terms: ColumnTerms, type_: Type, at: int) -> bool:
     return terms.cuts is not None and at in terms.cuts
 
 
+def written(value: Constant, type_: Type) -> Literal | None:
+    """A constant as a literal of a type; None where it is NULL, or no value of the type."""
+    match type_, value:
+        case Boolean(), Fraction() if value in (0, 1):
+            return Literal(bool(value), type_)
+        case (Boolean() | Double(), _) | (_, None):
+            return None
+        case Varchar(_, values), str():
+            return Literal(value, type_) if values is None or value in values else None
+        case _:
+            encoded = None if isinstance(type_, Varchar) or isinstance(value, str) else _encoded(value, type_)
+            return None if encoded is None else Literal(encoded, type_)
+
+
 def _encoded(value: Constant, type_: Type) -> int | str | None:
     if not isinstance(value, Fraction):
         return value
@@ -102,7 +132,7 @@ def unchanged(expr: Expr) -> Expr:
 def unwritten(expr: Expr) -> Expr:
     """The expression without casts, and choices by TRUE or FALSE."""
     match expr:
-        case Call("cast" | "rescale", (inner,)) if not (isinstance(inner, Literal) or is_rounding(expr)):
+        case Call("cast" | "rescale", (inner,), type_) if not isinstance(inner, Literal) and _keeps(inner.type, type_):
             return unwritten(inner)
         case Call("if", (Literal(test), then, otherwise)):
             return unwritten(then if test else otherwise)
@@ -112,6 +142,19 @@ def unwritten(expr: Expr) -> Expr:
             return unwritten(inner)
         case _:
             return expr
+
+
+def _keeps(from_: Type, to: Type) -> bool:
+    """Whether a cast leaves each value as it is."""
+    match from_, to:
+        case Boolean() | Integer(), Integer() | Decimal():
+            return True
+        case Integer(low, high), Double():
+            return max(abs(low), abs(high)) <= WHOLE_DOUBLES
+        case Decimal(), Decimal():
+            return to.scale >= from_.scale
+        case _:
+            return type(from_) is type(to)
 
 
 def _without_arithmetic(expr: Expr) -> Expr:

@@ -6,7 +6,7 @@ column of its own, of which any value is possible.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -37,21 +37,23 @@ from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.fields import fields
 from tacit.plan.policy.conditions import either, negated
 from tacit.plan.policy.constants import unchanged
-from tacit.plan.policy.outcomes import STRICT, outcomes
+from tacit.plan.policy.guards import Hidden
+from tacit.plan.policy.outcomes import STRICT, is_small, outcomes
 
 
 @dataclass(frozen=True)
 class Expanded:
     """columns: each by its name. holds: conditions that are TRUE in every row.
 
-    stored: columns that are NULL only where a value that an owner stores is. nulls: Boolean ones that tell only which
-    stored values are NULL.
+    stored: columns that are NULL only where a stored value is, and of which no recipient knows where that is. nulls:
+    Boolean ones that tell only which such values are NULL. shared: rows of others may be in the same groups.
     """
 
     columns: Mapping[str, Expr]
     holds: tuple[Expr, ...] = ()
     stored: frozenset[str] = frozenset()
     nulls: frozenset[str] = frozenset()
+    shared: bool = False
 
     def of(self, expr: Expr) -> Expr:
         """An expression over the relation's columns."""
@@ -59,45 +61,55 @@ class Expanded:
 
     def tells_nulls_alone(self, condition: Expr) -> bool:
         """Whether an expanded condition tests nothing but which stored values are NULL."""
+        return is_small(condition) and self._tells_nulls_alone(condition)
+
+    def _tells_nulls_alone(self, condition: Expr) -> bool:
         match unchanged(condition):
             case Literal():
                 return True
             case ColumnRef(name):
                 return name in self.nulls
             case Call("and" | "or" | "not" | "if", args):
-                return all(map(self.tells_nulls_alone, args))
+                return all(map(self._tells_nulls_alone, args))
             case Call("is_null", (value,)):
-                return self.is_stored(value)
+                return self._is_stored(value)
             case _:
                 return False
 
     def is_stored(self, value: Expr) -> bool:
         """Whether an expanded value is NULL only where a stored value is."""
+        return is_small(value) and self._is_stored(value)
+
+    def _is_stored(self, value: Expr) -> bool:
         match unchanged(value):
             case Literal(found):
                 return found is not None
             case ColumnRef(name):
                 return name in self.stored
             case Call(op, args) if op in STRICT:
-                return all(map(self.is_stored, args))
+                return all(map(self._is_stored, args))
             case other:
                 return not other.nullable
 
 
-def expanded(relation: Relation, scan: Scan) -> Expanded:
-    """The columns of the relation in rows that stem from a scan."""
-    return _Expansion(scan, count(1)).of(relation)
+def expanded(relation: Relation, scan: Scan, hidden: Hidden) -> Expanded:
+    """The columns of the relation in rows that stem from a scan. hidden: whose stored NULLs no recipient knows."""
+    return _Expansion(scan, hidden, count(1)).of(relation)
 
 
 @dataclass(frozen=True)
 class _Expansion:
     scan: Scan
+    hidden: Hidden
     numbers: Iterator[int]
 
     def of(self, relation: Relation) -> Expanded:
         match relation:
-            case Scan() | KeptScan() | Opened():
-                return self._unknown(relation, stored=True)
+            case Scan():
+                hidden = self.hidden.get(relation, frozenset())
+                return self._unknown(relation, stored={name for name, source in relation.columns if source in hidden})
+            case KeptScan() | Opened() | FullJoin() | Match():
+                return self._unknown(relation)
             case Sort(input, _) | Limit(input, _, _):
                 return self.of(input)
             case Filter(input, predicate):
@@ -109,40 +121,40 @@ class _Expansion:
             case Join(left, right):
                 return _beside(self.of(left), self.of(right))
             case Broadcast(input, scalar):
-                return _beside(self.of(input), self._unknown(scalar, stored=True))
+                return _beside(self.of(input), self._single(scalar))
             case Union(inputs):
                 return self._one_of(relation, inputs)
             case Aggregate():
-                return self._groups(relation) if relation.keys else self._unknown(relation, stored=True)
-            case FullJoin() | Match():
-                return self._unknown(relation, stored=False)
+                return self._groups(relation) if relation.keys else self._single(relation)
 
-    def _unknown(self, relation: Relation, *, stored: bool) -> Expanded:
+    def _single(self, relation: Relation) -> Expanded:
+        """One row: where it has a NULL, all rows beside have."""
+        return self._unknown(relation, stored={each.name for each in fields(relation)})
+
+    def _unknown(self, relation: Relation, stored: Collection[str] = ()) -> Expanded:
         """Columns of which nothing is known but their types."""
         found = {
             each.name: ColumnRef(f"{next(self.numbers)} {each.name}", each.type, each.nullable)
             for each in fields(relation)
         }
-        return Expanded(found, stored=frozenset(each.name for each in found.values()) if stored else frozenset())
+        return Expanded(found, stored=_names({found[each] for each in stored}))
 
     def _one_of(self, relation: Union, inputs: tuple[Relation, ...]) -> Expanded:
         its_own = [each for each in inputs if self.scan in scans(each)]
         if len(its_own) == 1:
-            return self.of(its_own[0])
-        found = self._unknown(relation, stored=False)
+            return replace(self.of(its_own[0]), shared=True)
+        found = self._unknown(relation)
         parts = [self.of(each) for each in inputs]
-        stored = (
-            each.name
-            for name, each in found.columns.items()
-            if isinstance(each, ColumnRef) and all(part.is_stored(part.columns[name]) for part in parts)
-        )
-        return replace(found, stored=frozenset(stored))
+        stored = (name for name in found.columns if all(part.is_stored(part.columns[name]) for part in parts))
+        return replace(found, stored=_names({found.columns[name] for name in stored}), shared=True)
 
     def _groups(self, relation: Aggregate) -> Expanded:
         """Groups, of which each has a row that stems from the scan. Of conditions, MAX tells which its rows fulfil."""
-        below, own = self.of(relation.input), self._unknown(relation, stored=False)
+        below, own = self.of(relation.input), self._unknown(relation)
         columns = {**own.columns, **{key: below.columns[key] for key in relation.keys}}
         tested = {name: below.columns[column] for name, column in _tests(relation)}
+        if below.shared:
+            return Expanded(columns, below.holds, below.stored, below.nulls, below.shared)
         holds = (*below.holds, *_fulfilled(tested, own.columns, below.holds))
         stored = {own.columns[each.name] for each in relation.aggregations if _stays_stored(each, below)}
         nulls = {own.columns[name] for name, test in tested.items() if below.tells_nulls_alone(test)}
@@ -155,6 +167,7 @@ def _beside(left: Expanded, right: Expanded) -> Expanded:
         left.holds + right.holds,
         left.stored | right.stored,
         left.nulls | right.nulls,
+        left.shared or right.shared,
     )
 
 

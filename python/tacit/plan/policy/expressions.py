@@ -210,4 +210,5 @@ def _together(parts: list[Derived]) -> Derived:
         all(each.constant for each in parts),
         conditions=conditions,
         told=all(each.told for each in parts),
+        mixed=any(each.mixed for each in parts),
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from tacit.plan.algebra.expressions import reference, substitute
 from tacit.plan.algebra.relations import (
@@ -19,7 +20,7 @@ from tacit.plan.algebra.relations import (
     AggregateFunction,
     Aggregation,
     Broadcast,
-    ColumnRef,
+    Call,
     Expr,
     Filter,
     Join,
@@ -28,6 +29,7 @@ from tacit.plan.algebra.relations import (
     Relation,
     Union,
 )
+from tacit.plan.algebra.types import Boolean, Integer
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column, field_of, fields
 from tacit.plan.policy.conditions import (
@@ -74,6 +76,11 @@ class _Names:
         return f"{self.prefix}smallest"
 
     @property
+    def size(self) -> str:
+        """Of groups: how many units they have."""
+        return f"{self.prefix}size"
+
+    @property
     def least(self) -> str:
         """The units of the smallest group."""
         return f"{self.prefix}least"
@@ -104,17 +111,25 @@ def folded(counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, rest: s
 
 
 def _marked(counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, names: _Names, catalog: Catalog) -> Relation:
-    """All groups with their counts, and whether each is shown and among the smallest of those."""
-    first = checks(rows, guard.floors, counter.keys, catalog)[0]
-    size = counter.units(first)
+    """All groups with their counts, and whether each is shown and among the smallest of those.
+
+    Of several tables that which has most units in a group tells its size.
+    """
+    size = reduce(_larger, (counter.units(each) for each in checks(rows, guard.floors, counter.keys, catalog)))
     counted = counter.relation()
-    groups = Project(counted, (*_columns(counted), (names.shown, verdict.shown)))
-    assert isinstance(size, ColumnRef)
+    groups = Project(counted, (*_columns(counted), (names.shown, verdict.shown), (names.size, size)))
     # A choice rather than a filter, which would be moved below what the groups have in common with other uses.
-    sizes = Project(groups, ((names.least, choose(_at(groups, names.shown), size)),))
+    sizes = Project(groups, ((names.least, choose(_at(groups, names.shown), _at(groups, names.size))),))
     beside = Broadcast(groups, Aggregate(sizes, (), (Aggregation(names.least, "min", names.least),)))
-    smallest = every(_at(beside, names.shown), same(_at(beside, size.name), _at(beside, names.least)))
+    smallest = every(_at(beside, names.shown), same(_at(beside, names.size), _at(beside, names.least)))
     return Project(beside, (*_columns(groups), (names.smallest, positive(smallest))))
+
+
+def _larger(one: Expr, other: Expr) -> Expr:
+    assert isinstance(one.type, Integer) and isinstance(other.type, Integer), "counts are whole numbers"
+    test = Call("ge", (one, other), Boolean(), one.nullable or other.nullable)
+    most = Integer(0, max(one.type.high, other.type.high), "BIGINT")
+    return Call("if", (test, one, other), most, one.nullable or other.nullable)
 
 
 def _adds_up(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> bool:

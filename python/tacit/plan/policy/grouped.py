@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, KeptScan, Relation, Union
 from tacit.plan.algebra.trees import children
-from tacit.plan.policy.aggregated import Ruled, aggregated, averaged
+from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union
 from tacit.plan.policy.carried import NOTHING_CARRIED, Carried, carried_by, too_many
 from tacit.plan.policy.determined import determined_by, determines, units_named
 from tacit.plan.policy.exposure import floor_of
@@ -45,7 +45,9 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
     )
     columns = _columns(groups, carried)
     keys = union(placed(below.columns[key].items, position) for key, position in _placed_keys(relation))
+    matched = any(below.columns[key].mixed for key in relation.keys)
     lost = uncountable(groups.merged, below) | (too_many(single) if carried.too_many else NOTHING)
+    lost |= matched_by_union(single) if matched else NOTHING
     rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost])
     fixed = frozenset(each for each in ruled if _keys_follow(each, groups))
     state = replace(
@@ -62,7 +64,7 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
     if not groups.merged or lost:
         return state
     chosen = union([rows, *(below.columns[name].items for name in [*relation.keys, *_arguments(relation)])])
-    guards = (*below.guards, guard_of(whole, relation, below, groups.merged))
+    guards = (*below.guards, guard_of(whole, relation, below, groups.merged, recipients))
     return replace(state, guards=guards, sums=(*below.sums, Sums(groups.merged, chosen)))
 
 

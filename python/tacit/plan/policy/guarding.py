@@ -6,12 +6,15 @@ from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, Expr, Sca
 from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.fields import column
 from tacit.plan.facts.terms import Small
-from tacit.plan.policy.exposure import floor_of
-from tacit.plan.policy.guards import Floor, Guard, Refined
+from tacit.plan.policy.exposure import floor_of, offered
+from tacit.plan.policy.guards import Floor, Guard, Hidden, Refined
+from tacit.plan.policy.offers import protected
 from tacit.plan.policy.state import Instance, Item, Items, State, union
 
 
-def guard_of(whole: Aggregate, relation: Aggregate, below: State, merged: frozenset[Instance]) -> Guard:
+def guard_of(
+    whole: Aggregate, relation: Aggregate, below: State, merged: frozenset[Instance], recipients: tuple[str, ...]
+) -> Guard:
     """The guard above an aggregate. whole: the aggregate as the query has it now."""
     instances = sorted(merged, key=lambda each: each.number)
     decide = union([below.rows, *(below.columns[key].items for key in relation.keys)])
@@ -20,7 +23,21 @@ def guard_of(whole: Aggregate, relation: Aggregate, below: State, merged: frozen
     terms = [each.table.terms for each in instances if each.table.terms]
     small: Small = "fold" if relation.keys and all(each.small == "fold" for each in terms) else "drop"
     complement = any(each.complement for each in terms)
-    return Guard(whole, floors, tuple(each for each in refined if each is not None), small, complement)
+    hidden = _hidden(below.one | below.many, recipients)
+    return Guard(whole, floors, tuple(each for each in refined if each is not None), small, complement, hidden)
+
+
+def _hidden(instances: frozenset[Instance], recipients: tuple[str, ...]) -> Hidden:
+    """Of tables whose owners' rules bind the query, the columns that no recipient may see row by row."""
+    found: dict[Scan, frozenset[str]] = {}
+    for each in instances:
+        if isinstance(each.scan, Scan) and protected(each.table, recipients):
+            others = [party for party in recipients if party != each.owner]
+            named = [column.field.name for column in each.table.columns]
+            found[each.scan] = frozenset(
+                name for name in named if not any("select" in offered(each.table, name, who).ways for who in others)
+            )
+    return found
 
 
 def uncountable(merged: frozenset[Instance], below: State) -> Items:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from tacit.plan.algebra.relations import Aggregate, Expr, Scan
 from tacit.plan.facts.terms import Small
+
+Hidden = Mapping[Scan, frozenset[str]]
+"""Columns of scans of which no recipient knows where they are NULL: of tables whose owners' rules bind the query."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,8 @@ class Guard:
     """What is counted directly above an aggregate that merges units.
 
     floors: one for each protected instance that reaches the aggregate. small: what happens to groups below a floor;
-    always "drop" below HAVING or LIMIT. complement: what is not counted must reach the floor, too.
+    always "drop" below HAVING or LIMIT. complement: what is not counted must reach the floor, too. hidden: columns
+    whose stored NULLs no recipient knows.
     """
 
     aggregate: Aggregate
@@ -47,3 +52,4 @@ class Guard:
     refined: tuple[Refined, ...]
     small: Small
     complement: bool = False
+    hidden: Hidden = field(default_factory=dict, hash=False)

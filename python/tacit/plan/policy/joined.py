@@ -104,7 +104,8 @@ def _optional(whole: State, left: State, right: State, recipients: tuple[str, ..
     Owners learn the number of their common keys, and who compares learns which keys miss: both need ``matches``.
     """
     columns = {
-        name: replace(each, items=union([each.items, whole.rows]), plain=None) for name, each in whole.columns.items()
+        name: replace(each, items=union([each.items, whole.rows]), plain=None, constant=False)
+        for name, each in whole.columns.items()
     }
     pairs = [*_sides(left, right), *_sides(right, left)]
     told = frozenset(

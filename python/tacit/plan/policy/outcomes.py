@@ -30,6 +30,9 @@ ORDERS: Final[Mapping[Operator, tuple[int, ...]]] = {
 }  # fmt: skip
 """How the operands of a comparison that holds are ordered: as -1 and 0, as 0 and 0, or as 1 and 0."""
 
+MOST_PARTS = 2_000
+"""Of one condition."""
+
 Value = Fraction | str | bool | None
 Row = tuple[Value, ...]
 Truth = Callable[[Row], bool | None]
@@ -41,7 +44,9 @@ Outcomes = frozenset[tuple[bool, ...]]
 
 def outcomes(conditions: Sequence[Expr], holds: Sequence[Expr]) -> Outcomes | None:
     """The combinations that a row can have for which ``holds`` are TRUE; None where there are too many values."""
-    for given in (_related(conditions, holds), ()):
+    if not all(map(is_small, conditions)):
+        return None
+    for given in (_related(conditions, [each for each in holds if is_small(each)]), ()):
         reader = _Reader()
         tests, held = [reader.truth(each) for each in conditions], [reader.truth(each) for each in given]
         candidates = reader.candidates()
@@ -49,6 +54,20 @@ def outcomes(conditions: Sequence[Expr], holds: Sequence[Expr]) -> Outcomes | No
             rows = (row for row in product(*candidates) if all(each(row) is True for each in held))
             return frozenset(tuple(each(row) is True for each in tests) for row in rows)
     return None
+
+
+def is_small(expr: Expr) -> bool:
+    """Whether an expression has few parts, counted as often as they occur: it may name one part very often."""
+    return _size(expr, {}) <= MOST_PARTS
+
+
+def _size(expr: Expr, known: dict[int, int]) -> int:
+    """known: of parts by identity, as expressions that are in an expression stay where they are."""
+    if not isinstance(expr, Call):
+        return 1
+    if id(expr) not in known:
+        known[id(expr)] = 1 + sum(_size(each, known) for each in expr.args)
+    return known[id(expr)]
 
 
 def _related(conditions: Sequence[Expr], holds: Sequence[Expr]) -> tuple[Expr, ...]:

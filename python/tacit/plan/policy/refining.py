@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from tacit.plan.algebra.relations import Expr, Literal, Relation, Scan
+from tacit.plan.algebra.relations import Expr, Relation, Scan
 from tacit.plan.facts.fields import column
 from tacit.plan.policy.conditions import every, positive, same
-from tacit.plan.policy.constants import unchanged
+from tacit.plan.policy.constants import Constant, NotConstant, constant, unchanged, written
 from tacit.plan.policy.counting import cell
 from tacit.plan.policy.expanded import Expanded, expanded
+from tacit.plan.policy.guards import Hidden
 from tacit.plan.policy.outcomes import outcomes
 
 
@@ -28,22 +29,23 @@ class Refinement:
 
     written: tuple[Expr, ...]
     every: tuple[Expr, ...]
-    constants: Mapping[str, Literal]
+    constants: Mapping[str, Constant]
 
     def may_be_of(self, relation: Relation, keys: Sequence[str]) -> Expr | None:
         """Whether a group may have such rows, by its keys; None if each may."""
-        known = [(column(relation, each), self.constants[each]) for each in keys if each in self.constants]
-        tests = (positive(same(key, Literal(value.value, key.type))) for key, value in known)
-        return every(*tests) if known else None
+        found = [(column(relation, each), self.constants[each]) for each in keys if each in self.constants]
+        known = [(key, value) for key, each in found if (value := written(each, key.type)) is not None]
+        return every(*(positive(same(key, value)) for key, value in known)) if known else None
 
 
-def refinement(relation: Relation, scan: Scan, conditions: Sequence[Expr], holds: Sequence[Expr]) -> Refinement:
+def refinement(
+    relation: Relation, scan: Scan, conditions: Sequence[Expr], holds: Sequence[Expr], hidden: Hidden
+) -> Refinement:
     """conditions: distinct ones of columns of the relation, never NULL. holds: further ones that count as TRUE."""
-    known = expanded(relation, scan)
+    known = expanded(relation, scan, hidden)
     given = [*known.holds, *map(known.of, holds)]
-    written = [each for each in conditions if not known.tells_nulls_alone(known.of(each))]
-    constants = {name: each for name, each in _written(known) if isinstance(each, Literal) and not each.nullable}
-    return Refinement(_possible(known, written, given), _possible(known, conditions, given), constants)
+    by_text = [each for each in conditions if not known.tells_nulls_alone(known.of(each))]
+    return Refinement(_possible(known, by_text, given), _possible(known, conditions, given), dict(_constants(known)))
 
 
 def _possible(known: Expanded, conditions: Sequence[Expr], given: Sequence[Expr]) -> tuple[Expr, ...]:
@@ -53,5 +55,9 @@ def _possible(known: Expanded, conditions: Sequence[Expr], given: Sequence[Expr]
     return tuple(cell(conditions, each) for each in sorted(listed, reverse=True)) if conditions else ()
 
 
-def _written(known: Expanded) -> Iterator[tuple[str, Expr]]:
-    return ((name, unchanged(each)) for name, each in known.columns.items())
+def _constants(known: Expanded) -> Iterator[tuple[str, Constant]]:
+    for name, each in known.columns.items():
+        try:
+            yield name, constant(unchanged(each))
+        except NotConstant:
+            continue

@@ -114,6 +114,8 @@ def _floor(item: Item) -> str:
             return f"no group of {number} or more fulfils the condition"
         case "conditions":
             return f"sums for each unit of {table} have more than {number} conditions and NULLs beneath"
+        case "united":
+            return f"equal values match rows of {table} with those of others in a UNION, and nothing counts how many"
         case "delivered":
             return f"{table} is read as delivered, where its units are not counted"
         case "rows":

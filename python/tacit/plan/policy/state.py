@@ -79,7 +79,8 @@ class Derived:
     linear: a sum of it is no more than a sum of multiples. constant: it is the same in all rows. plain: the one column
     of which it is an unchanged copy. told: some of its values stand in the text of the question. atoms: columns that it
     determines and is determined by. conditions: names of Boolean columns beside it that decide it. averaged: of a sum,
-    what its average derives from. least: a count is never less where it is shown, by the floor of this instance.
+    what its average derives from. least: a count is never less where it is shown, by the floor of this instance. mixed:
+    inputs of a union have it, so that equal values of it match their rows.
     """
 
     items: Items = NOTHING
@@ -91,6 +92,7 @@ class Derived:
     averaged: Items | None = None
     least: tuple[int, Instance] | None = None
     told: bool = False
+    mixed: bool = False
 
 
 @dataclass(frozen=True)

@@ -87,6 +87,7 @@ def _either(parts: Sequence[Derived], known: Items, seen: Items, conditions: tup
         atoms=frozenset().union(*(each.atoms for each in parts)),
         conditions=conditions,
         told=told,
+        mixed=len(parts) > 1,
     )
 
 
