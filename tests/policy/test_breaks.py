@@ -189,8 +189,6 @@ def test_words_alone_are_no_way_past_the_check_either(tmp_path: Path, base: str)
         "JOIN people p ON l.ssn = p.ssn",
         "SELECT COUNT(*) AS v FROM (SELECT ssn FROM people WHERE seat = {} AND vip "
         "UNION ALL SELECT ssn FROM customers) x",
-        "SELECT k, COUNT(*) AS v FROM (SELECT 'a' AS k FROM people WHERE seat = {} AND vip "
-        "UNION ALL SELECT segment FROM customers) x GROUP BY k",
     ],
 )
 def test_nobody_is_told_from_few(product: Product, sql: str) -> None:
