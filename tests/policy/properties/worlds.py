@@ -45,7 +45,7 @@ unit = "ssn"
 rows = 8
 [tables.orders.columns]
 ssn = { type = "INTEGER", min = 0, max = 99, use = ["join"] }
-item = { type = "VARCHAR", max_length = 1, use = ["group", "filter"] }
+item = { type = "VARCHAR", values = ["x", "y"], use = ["group", "filter"] }
 amount = { type = "INTEGER", min = -1000, max = 1000, use = ["aggregate"] }
 """
 

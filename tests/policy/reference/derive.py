@@ -30,14 +30,13 @@ Pairs = frozenset[Pair]
 class Output:
     """What a column derives from. linear: a sum of multiples. conditional: not every row may contribute to its sums.
 
-    counts: it is a number of rows or units. nullable: it is a column as its owner has it, which may be NULL.
+    counts: it is a number of rows or units.
     """
 
     pairs: Pairs
     linear: bool = True
     conditional: bool = False
     counts: bool = False
-    nullable: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ class State:
     single: instances of which each row has one unit at most; merged: those of which a guard has counted the units.
     grouped: single ones whose rows have been aggregated for each unit. presence: what decides which rows there are.
     functional: which attributes decide which others. identity: attributes that name a row, each with the instances that
-    it stands for. together: sets of instances that may stand behind one row. some: instances of one side of a UNION.
+    it stands for. together: sets of instances that may stand behind one row.
     """
 
     outputs: Mapping[str, Output]
@@ -58,7 +57,6 @@ class State:
     functional: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()
     identity: Mapping[str, frozenset[str]] = field(default_factory=dict)
     together: frozenset[frozenset[str]] = frozenset()
-    some: frozenset[str] = frozenset()
 
     def closure(self, attributes: Iterable[str]) -> frozenset[str]:
         """All attributes that these decide."""
@@ -72,13 +70,12 @@ class State:
 class Guard:
     """What a merging GROUP BY counts. floors: by instance; those of aggregates by their names, and then by instance.
 
-    conditional: aggregates to which not every row may contribute; nullable: of columns that may be NULL.
+    conditional: aggregates to which not every row may contribute.
     """
 
     floors: Mapping[str, int]
     contributors: Mapping[str, Mapping[str, int]]
     conditional: frozenset[str]
-    nullable: frozenset[str]
 
 
 class Derivation:
@@ -143,9 +140,7 @@ class Derivation:
         name, table = tree.instance, self.offers[tree.table]
         self.tables[name] = table
         outputs = {
-            f"{name}.{column}": Output(
-                frozenset({Pair(name, column, VALUE)}), conditional=each.nullable, nullable=each.nullable
-            )
+            f"{name}.{column}": Output(frozenset({Pair(name, column, VALUE)}), conditional=each.nullable)
             for column, each in table.columns.items()
         }
         row = frozenset({f"{name}.#"})
@@ -184,7 +179,6 @@ class Derivation:
             tuple(functional),
             {**left.identity, **right.identity},
             frozenset(a | b for a in left.together for b in right.together),
-            left.some | right.some,
         )
         if tree.kind != "semi":
             return whole
@@ -215,7 +209,6 @@ class Derivation:
             ((frozenset({row}), frozenset(outputs)),),
             {row: everybody},
             left.together | right.together,
-            everybody,
         )
 
     def _sort(self, tree: Sort) -> State:
@@ -244,9 +237,7 @@ class Derivation:
             for name, value in values.items()
         }
         conditional = frozenset(name for name, value in values.items() if value.conditional)
-        counted = [(name, each) for name, each in tree.aggregates if not isinstance(each.this, exp.Star)]
-        nullable = frozenset(name for name, each in counted if self.output(argument(each), child).nullable)
-        self.guards[tree] = Guard(floors, contributors, conditional, nullable)
+        self.guards[tree] = Guard(floors, contributors, conditional)
         self.groups[tree] = child
         shown_keys = {name: replace(key, pairs=used(key.pairs, "group", merged)) for name, key in keys.items()}
         named, row = frozenset(keys), f"{_first(tree)}.#"

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cmp_to_key
+from functools import cache, cmp_to_key
 from typing import Any
 
-from sqlglot import exp
-
+from .decisions import constants, decisions
 from .derive import Derivation
-from .floors import Bits, Cell, Floors, Key, Lost, Row, Shown, units
+from .floors import Cell, Floors, Key, Lost, Row, Shown, units
 from .offers import Offers
-from .tree import Expr, Filter, Group, Join, NotTold, Project, Relation, Scan, Sort, Union, name_of, names_in, parse
-from .values import argument, conditions, value
+from .tree import Expr, Filter, Group, Join, NotTold, Project, Relation, Scan, Sort, Union, names_in, parse
+from .values import value
 from .verdict import Verdict, verdict
 
 Data = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -45,6 +44,7 @@ class Question:
         self.tree = parse(sql, {name: table.columns for name, table in offers.items()})
         self.derivation = Derivation(self.tree, offers, to)
         self.folded = _folded(self.tree, self.derivation)
+        self.floors = cache(self._floors)
 
     @property
     def verdict(self) -> Verdict:
@@ -53,12 +53,26 @@ class Question:
 
     def view(self, data: Data) -> View:
         """What recipients see of these tables."""
-        run = _Run(self.derivation, data, self.folded)
+        run = _Run(self, data)
         rows, _ = run.rows(self.tree)
         columns = tuple(name for name, _ in self.tree.outputs)
         tail = [(row.rest,) if self.folded else () for row in rows]
         answer = tuple((*(row.values[name] for name in columns), *end) for row, end in zip(rows, tail, strict=True))
         return View((*columns, *(("rest",) if self.folded else ())), answer, self._lines(), tuple(run.shown))
+
+    def _floors(self, tree: Group) -> Floors:
+        child, guard = self.derivation.groups[tree], self.derivation.guards[tree]
+        tables = self.derivation.tables
+        complement = frozenset(each for each in guard.floors if tables[each].complement)
+        touched = {pair.instance for pair in child.presence if pair.way in ("join", "filter")}
+        return Floors(
+            tree,
+            guard,
+            {each: constants(self.derivation, tree, each) for each in guard.floors},
+            {each: decisions(self.derivation, tree, guard.conditional, each) for each in guard.floors},
+            complement,
+            {each: guard.floors[each] for each in touched & complement},
+        )
 
     def _lines(self) -> tuple[str, ...]:
         floors = {(each, least) for guard in self.derivation.guards.values() for each, least in guard.floors.items()}
@@ -84,8 +98,8 @@ def _folded(tree: Relation, derivation: Derivation) -> Group | None:
 class _Run:
     """One evaluation. shown: what aggregations have shown."""
 
-    def __init__(self, derivation: Derivation, data: Data, folded: Group | None) -> None:
-        self.derivation, self.data, self.folded = derivation, data, folded
+    def __init__(self, question: Question, data: Data) -> None:
+        self.question, self.derivation, self.data = question, question.derivation, data
         self.shown: list[Shown] = []
 
     def rows(self, tree: Relation) -> tuple[list[Row], list[Lost]]:
@@ -102,7 +116,7 @@ class _Run:
             case Project():
                 rows, lost = self.rows(tree.child)
                 outputs = dict(tree.outputs)
-                return [_projected(row, outputs) for row in rows], [_projected_lost(each, outputs) for each in lost]
+                return [_projected(each, outputs) for each in rows], [_projected_lost(each, outputs) for each in lost]
             case Union():
                 sides = [self._side(side, tree.outputs) for side in tree.sides]
                 return sides[0] + sides[1], []
@@ -116,7 +130,7 @@ class _Run:
             unit = tuple(given[column] for column in table.unit) or (at,)
             named = frozenset() if None in unit else frozenset({unit})
             values = {f"{name}.{column}": given.get(column) for column in table.columns}
-            rows.append(Row(values, {name: named}))
+            rows.append(Row(values, {name: named}, values))
         return rows
 
     def _filter(self, tree: Filter) -> tuple[list[Row], list[Lost]]:
@@ -127,7 +141,7 @@ class _Run:
         dropped = [row for row in rows if not value(tree.condition, row.values)]
         lost = [each for each in lost if _may_hold(tree.condition, each)]
         for instance in read & state.single & self._counted():
-            lost += [Lost(instance, unit, row.values) for row in dropped for unit in row.units[instance]]
+            lost += [Lost(instance, unit, row.values, row.origin) for row in dropped for unit in row.units[instance]]
         return passed, lost
 
     def _join(self, tree: Join) -> tuple[list[Row], list[Lost]]:
@@ -151,46 +165,34 @@ class _Run:
         """Keys that one side tests and the other does not have."""
         counted = self.derivation.state(tree).single & self._counted()
         missed = [(_key(row, by), row) for row in tested if _key(row, by) not in known]
-        return [Lost(instance, key, row.values) for instance in counted for key, row in missed]
+        return [Lost(instance, key, row.values, row.origin) for instance in counted for key, row in missed]
 
     def _counted(self) -> frozenset[str]:
         tables = self.derivation.tables
         return frozenset(each for each in tables if tables[each].complement and self.derivation.binding(each))
 
     def _side(self, tree: Project, outputs: tuple[str, ...]) -> list[Row]:
-        names = [name for name, _ in tree.outputs]
-        return [
-            replace(
-                row,
-                values=dict(zip(outputs, (row.values[name] for name in names), strict=True)),
-                bits=dict(zip(outputs, (row.bits.get(name, ()) for name in names), strict=True)),
-            )
-            for row in self.rows(tree)[0]
-        ]
+        found = []
+        for row in self.rows(tree)[0]:
+            values = dict(zip(outputs, (row.values[name] for name, _ in tree.outputs), strict=True))
+            found.append(replace(row, values=values, origin={**row.origin, **values}))
+        return found
 
     def _group(self, tree: Group) -> list[Row]:
-        given, lost = self.rows(tree.child)
-        rows = [_with_bits(row, tree, self.derivation.guards[tree].nullable) for row in given]
+        rows, lost = self.rows(tree.child)
         found: dict[Key, list[Row]] = {} if tree.keys else {(): []}
         for row in rows:
             found.setdefault(_key(row, [each for _, each in tree.keys], null=True), []).append(row)
-        floors = self._floors(tree)
+        floors = self.question.floors(tree)
         keys = [each for _, each in tree.keys]
-        lost = [_lost_with_bits(each, tree) for each in lost]
         cells = [Cell((key,), tuple(each), _lost_of(key, keys, lost)) for key, each in found.items()]
         if not floors.guard.floors:
             return [self._shown(floors, cell, cell.keys[0], False) for cell in cells]
-        if tree is self.folded:
+        if tree is self.question.folded:
             shown, rest = floors.fold(cells)
             ordinary = [self._shown(floors, cell, cell.keys[0], False) for cell in shown]
             return ordinary + ([self._shown(floors, rest, (None,) * len(keys), True)] if rest else [])
         return [self._shown(floors, cell, cell.keys[0], False) for cell in cells if floors.may_show(cell) or not keys]
-
-    def _floors(self, tree: Group) -> Floors:
-        child, guard = self.derivation.groups[tree], self.derivation.guards[tree]
-        touched = {pair.instance for pair in child.presence if pair.way in ("join", "filter")}
-        counted = {each: guard.floors[each] for each in touched & self._counted() & set(guard.floors)}
-        return Floors(tree, guard, child.some, counted)
 
     def _shown(self, floors: Floors, cell: Cell, key: Key, rest: bool) -> Row:
         tree = floors.tree
@@ -198,15 +200,10 @@ class _Run:
         if floors.guard.floors:
             names = tuple(name for name, each in values.items() if each is not None)
             self.shown.append(Shown(tree, cell.rows, names, rest))
-        # Sums may differ by rows of one unit that all have in both: what decides any of them counts for each.
-        decided = {tuple(row.bits[name] for name, _ in tree.aggregates) for row in cell.rows}
-        joint = tuple(sorted(decided, key=repr))
-        bits = {name: joint if any(row.bits[name] for row in cell.rows) else () for name, _ in tree.aggregates}
         instances = {each for row in cell.rows for each in row.units}
         named = dict(zip((name for name, _ in tree.keys), key, strict=True))
-        kept_bits = {name: cell.rows[0].bits.get(name, ()) for name in named} if cell.rows else {}
         sources = {each: units(cell.rows, each) for each in instances}
-        return Row({**named, **values}, sources, {**bits, **kept_bits}, rest)
+        return Row({**named, **values}, sources, {**values, tree: cell.rows}, rest)
 
     def _sort(self, tree: Sort) -> list[Row]:
         rows, _ = self.rows(tree.child)
@@ -226,80 +223,13 @@ class _Run:
         return ordinary[tree.offset : end] + [row for row in rows if row.rest]
 
 
-@dataclass(frozen=True)
-class _Decided:
-    """What decides an expression: the columns that it reads, and its own conditions with their texts."""
-
-    expression: Expr
-    names: tuple[str, ...]
-    conditions: tuple[tuple[str, Expr], ...]
-
-
-_known: dict[int, _Decided] = {}
-
-
-def _decided(expression: Expr) -> _Decided:
-    """Found once for each expression object: to write or compare an expression takes longer than to evaluate it."""
-    if id(expression) not in _known:
-        own = tuple((str(each), each) for each in conditions(expression))
-        _known[id(expression)] = _Decided(expression, tuple(names_in(expression)), own)
-    return _known[id(expression)]
-
-
-def _below(expression: Expr, row: Row | Lost) -> list[Any]:
-    """How conditions below decided the columns of an expression."""
-    return [bit for name in _decided(expression).names for bit in row.bits.get(name, ())]
-
-
-def _bits(expression: Expr, row: Row | Lost) -> Bits:
-    """How conditions decide an expression in a row, those below included, each with its text."""
-    decided = _decided(expression)
-    return (*_below(expression, row), *((text, bool(value(each, row.values))) for text, each in decided.conditions))
-
-
-def _with_bits(row: Row, tree: Group, nullable: frozenset[str]) -> Row:
-    """The row with the bits of all aggregates' arguments; that one is not NULL is a bit as well.
-
-    It has a text only where it follows from no condition.
-    """
-    found = dict(row.bits)
-    for name, expression in tree.aggregates:
-        if expression.this.key == "star":
-            found[name] = ()
-        else:
-            inner = argument(expression)
-            null = (
-                name_of(inner) if isinstance(inner, exp.Column) and name in nullable else "",
-                value(inner, row.values) is None,
-            )
-            found[name] = (*_bits(inner, row), null)
-    for name, expression in tree.keys:
-        found[name] = _bits(expression, row)
-    return replace(row, bits=found)
-
-
 def _projected(row: Row, outputs: Mapping[str, Expr]) -> Row:
-    values = {name: value(each, row.values) for name, each in outputs.items()}
-    return replace(row, values=values, bits={name: _bits(each, row) for name, each in outputs.items()})
+    return replace(row, values={name: value(each, row.values) for name, each in outputs.items()})
 
 
 def _projected_lost(lost: Lost, outputs: Mapping[str, Expr]) -> Lost:
     known = {name: each for name, each in outputs.items() if set(names_in(each)) <= set(lost.values)}
-    values = {name: value(each, lost.values) for name, each in known.items()}
-    return replace(lost, values=values, bits={name: _bits(each, lost) for name, each in known.items()})
-
-
-def _lost_with_bits(lost: Lost, tree: Group) -> Lost:
-    """How the conditions of aggregates would have decided what is lost, where that is known."""
-    found = {
-        name: tuple((text, bool(value(each, lost.values))) for text, each in known)
-        for name, expression in tree.aggregates
-        if expression.this.key != "star"
-        for decided in [_decided(argument(expression))]
-        for known in [[pair for pair in decided.conditions if set(names_in(pair[1])) <= set(lost.values)]]
-    }
-    below = {name: _below(argument(each), lost) for name, each in tree.aggregates if each.this.key != "star"}
-    return replace(lost, bits={name: (*found[name], *below[name]) for name in found})
+    return replace(lost, values={name: value(each, lost.values) for name, each in known.items()})
 
 
 def _key(row: Row, by: Iterable[Expr], null: bool = False) -> Key:
@@ -316,7 +246,10 @@ def _by_key(rows: list[Row], by: list[Expr]) -> dict[Key, list[Row]]:
 
 def _beside(one: Row, other: Row) -> Row:
     return Row(
-        {**one.values, **other.values}, {**one.units, **other.units}, {**one.bits, **other.bits}, one.rest or other.rest
+        {**one.values, **other.values},
+        {**one.units, **other.units},
+        {**one.origin, **other.origin},
+        one.rest or other.rest,
     )
 
 

@@ -2,38 +2,39 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .decisions import Decisions, Origin, Outcome
 from .derive import Guard
 from .tree import Group
 from .values import aggregate, argument, value
 
 Key = tuple[Any, ...]
-Bits = tuple[Any, ...]
-"""How conditions decide something: pairs of a text and a bit, or sets of such tuples."""
+Units = defaultdict[Outcome, frozenset[Hashable]]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row with where it comes from. units: of each instance. bits: how conditions below decided its columns."""
+    """A row with where it comes from. units: of each instance."""
 
     values: Mapping[str, Any]
     units: Mapping[str, frozenset[Hashable]]
-    bits: Mapping[str, Bits] = field(default_factory=dict)
+    origin: Origin = field(default_factory=dict)
     rest: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Lost:
     """What is not counted: a row that a condition dropped, or a tested key without partner, as an instance's owner has
-    it. values: what is known of it; bits: how conditions would have decided."""
+    it. values, origin: what is known of it."""
 
     instance: str
     name: Hashable
     values: Mapping[str, Any]
-    bits: Mapping[str, Bits] = field(default_factory=dict)
+    origin: Origin
 
 
 @dataclass(frozen=True)
@@ -69,24 +70,29 @@ def units(rows: Iterable[Row], instance: str) -> frozenset[Hashable]:
 class Floors:
     """The guard of one aggregation.
 
-    some: instances that are on one side of a UNION: none of their rows is as good as enough. counted: instances of
-    which those that are not counted count, too.
+    constants: of instances on one side of a UNION, those that the query has in keys of their rows, by the keys' places.
+    decisions: what decides the conditional aggregates, as each instance has it. complement: instances whose empty cells
+    matter, too. counted: those of which those that are not counted count.
     """
 
     tree: Group
     guard: Guard
-    some: frozenset[str]
+    constants: Mapping[str, Mapping[int, Any]]
+    decisions: Mapping[str, Decisions]
+    complement: frozenset[str]
     counted: Mapping[str, int]
 
-    def enough(self, rows: Sequence[Row], floors: Mapping[str, int]) -> bool:
-        """Whether so many units of each instance stand behind rows. One on a side of a UNION may have no rows."""
-        found = {instance: len(units(rows, instance)) for instance in floors}
-        absent = {each for each in self.some if not any(each in row.units for row in rows)}
-        return all(found[each] >= least or each in absent for each, least in floors.items())
+    def enough(self, rows: Sequence[Row], floors: Mapping[str, int], keys: Iterable[Key]) -> bool:
+        """Whether so many units of each instance stand behind rows of these groups."""
+        return all(len(units(rows, each)) >= least or self._absent(each, keys) for each, least in floors.items())
+
+    def _absent(self, instance: str, keys: Iterable[Key]) -> bool:
+        """Whether the query itself tells that groups have no row of an instance: they have other keys than these."""
+        return any(all(key[at] != each for key in keys) for at, each in self.constants[instance].items())
 
     def may_show(self, cell: Cell) -> bool:
         """Whether the cell is a row of the answer."""
-        return self.enough(cell.rows, self.guard.floors) and self._others(cell.lost)
+        return self.enough(cell.rows, self.guard.floors, cell.keys) and self._others(cell.lost)
 
     def _others(self, lost: Iterable[Lost]) -> bool:
         """Whether enough are not counted, where that matters."""
@@ -122,40 +128,40 @@ class Floors:
         floors = self.guard.contributors[name]
         star = expression.this.key == "star"
         rows = [row for row in cell.rows if star or value(argument(expression), row.values) is not None]
-        if not self.enough(rows, floors):
+        if not self.enough(rows, floors, cell.keys):
             return False
-        if name not in self.guard.conditional:
-            return True
-        cells = self.cells(cell.rows, self.guard.conditional)
-        others = all(self._others(self._lost_in(bits, cell)) for bits in cells)
-        return (not self.counted or (others and _complete(cells))) and all(
-            self.enough(each, floors) for each in cells.values()
+        present = {each: least for each, least in floors.items() if not self._absent(each, cell.keys)}
+        return name not in self.guard.conditional or all(
+            self._parted(each, least, cell) for each, least in present.items()
         )
 
-    def _lost_in(self, bits: Bits, cell: Cell) -> list[Lost]:
-        """What might have been in a cell, for all that is known of it."""
-        names = sorted(self.guard.conditional)
-        against = {(text, not bit) for text, bit in filter(_is_bit, bits)}
-        return [each for each in cell.lost if not against & {bit for name in names for bit in each.bits.get(name, ())}]
+    def _parted(self, instance: str, least: int, cell: Cell) -> bool:
+        """Whether so many units of an instance are in each cell of the conditions of all conditional aggregates.
 
-    def cells(self, rows: Iterable[Row], names: Iterable[str]) -> dict[Bits, list[Row]]:
-        """The rows by how all conditions of these aggregates decide them."""
-        found: dict[Bits, list[Row]] = {}
-        for row in rows:
-            bits = [bit for name in sorted(names) for bit in row.bits[name]]
-            found.setdefault(tuple(bits), []).append(row)
+        None may be empty that is possible by what the query says; by stored NULLs, one may unless complements count.
+        """
+        decisions = self.decisions[instance]
+        cells, written = self.cells(instance, cell), Units(frozenset)
+        for outcome, found in cells.items():
+            written[decisions.of_written(outcome)] |= found
+        if instance in self.complement:
+            others = [self._others(self._lost_in(each, instance, cell)) for each in decisions.possible]
+            if not all(others) or any(len(cells[each]) < least for each in decisions.possible):
+                return False
+        possible = {decisions.of_written(each) for each in decisions.possible}
+        return all(len(written[each]) >= least for each in possible) and all(len(e) >= least for e in cells.values())
+
+    def cells(self, instance: str, cell: Cell) -> Units:
+        """Units of an instance by how conditions decide its rows."""
+        found = Units(frozenset)
+        for row in cell.rows:
+            if instance in row.units:
+                found[self.decisions[instance].of(row.origin)] |= row.units[instance]
         return found
 
-
-def _complete(cells: Iterable[Bits]) -> bool:
-    """Whether every combination of conditions occurs. Each is a text and a bit; those without text follow others."""
-    found = {frozenset(filter(_is_bit, cell)) for cell in cells}
-    names = {bit[0] for cell in found for bit in cell}
-    return len(found) == 1 << len(names)
-
-
-def _is_bit(bit: Any) -> bool:
-    return isinstance(bit[0], str) and bool(bit[0])
+    def _lost_in(self, outcome: Outcome, instance: str, cell: Cell) -> list[Lost]:
+        """What might have been in a cell, for all that is known of it."""
+        return [each for each in cell.lost if not self.decisions[instance].contradicted(outcome, each.origin)]
 
 
 def _sum(cells: list[Cell]) -> Cell:

@@ -14,7 +14,10 @@ FUNCTIONS = frozenset({"count", "sum", "avg", "stddev", "count_distinct", "min",
 
 @dataclass(frozen=True)
 class Column:
-    """A column. to: who may see it row by row. partners: with what it may be joined or compared."""
+    """A column. to: who may see it row by row. partners: with what it may be joined or compared.
+
+    least, most, values, length: what its values are, None where nothing is declared.
+    """
 
     type: str
     nullable: bool
@@ -25,6 +28,10 @@ class Column:
     partners: frozenset[str] | None
     cuts: tuple[Any, ...] | str | None
     constants: frozenset[Any] | None
+    least: Any = None
+    most: Any = None
+    values: tuple[Any, ...] | None = None
+    length: int | None = None
 
 
 @dataclass(frozen=True)
@@ -91,7 +98,7 @@ def _table(name: str, owner: str, entry: Mapping[str, Any]) -> Table:
 
 def _column(entry: Any, is_open: bool, floor: int, recipients: frozenset[str]) -> Column:
     given: Mapping[str, Any] = {"type": entry} if isinstance(entry, str) else entry
-    cuts, partners, constants = (given.get(key) for key in ("cuts", "with", "constants"))
+    cuts, partners, constants, values = (given.get(key) for key in ("cuts", "with", "constants", "values"))
     return Column(
         given["type"],
         given.get("nullable", False),
@@ -102,4 +109,8 @@ def _column(entry: Any, is_open: bool, floor: int, recipients: frozenset[str]) -
         None if partners is None else frozenset(partners),
         tuple(cuts) if isinstance(cuts, list) else cuts,
         None if constants is None else frozenset(constants),
+        given.get("min"),
+        given.get("max"),
+        None if values is None else tuple(values),
+        given.get("max_length"),
     )
