@@ -74,7 +74,7 @@ class Decisions:
     def possible(self) -> list[Outcome]:
         """All outcomes of rows with some values."""
         own = outcomes(self.conditions, self.filters, self.columns)
-        sets = [_sets(each.own.possible) for each in self.beneath]
+        sets = [list(_sets(each.own.possible)) for each in self.beneath]
         return [(*bits, *others) for bits in own for others in product(*sets)]
 
     def contradicted(self, outcome: Outcome, origin: Origin) -> bool:
@@ -108,9 +108,10 @@ def decisions(derivation: Derivation, tree: Group, names: Iterable[str], instanc
             if len(outcomes([known], [], columns)) > 1:
                 found[str(known)] = known
         for group in {groups[name]: None for name in _names(inner) if name in groups}:
-            if derivation.states[group].single:
-                whole = [name for name, _ in group.aggregates]
-                beneath[group] = Beneath(group, decisions(derivation, group, whole, instance))
+            whole = [name for name, _ in group.aggregates]
+            own = decisions(derivation, group, whole, instance)
+            if derivation.states[group].single and len(own.possible) > 1:
+                beneath[group] = Beneath(group, own)
     filters = tuple(_given(_searched(each), groups) for each in child.filters)
     return Decisions(instance, tuple(found.values()), filters, tuple(beneath.values()), columns)
 
