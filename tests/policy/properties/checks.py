@@ -128,6 +128,21 @@ def certain_members(subject: Subject, questions: Sequence[str], least: int, keys
         yield from ((sql, sorted(certain[seen]), members) for seen, members in examples.items() if certain[seen])
 
 
+def certain_conditions(subject: Subject, questions: Sequence[str], least: int, keys: int) -> Found:
+    """Answers that make it certain whether a condition holds of so few units. All assignments; one unit is apart."""
+    for sql in questions:
+        certain: dict[object, dict[int, bool]] = {}
+        for vips in itertools.product((False, True), repeat=keys):
+            people = [
+                {"ssn": key, "city": "a" if key else "b", "vip": vip, "salary": 1, "bonus": 1, "email": "x"}
+                for key, vip in enumerate(vips)
+            ]
+            seen = subject.answer(sql, NORTH, {**next(worlds(1, 1)), "people": people}).seen()
+            known = certain.setdefault(seen, dict(enumerate(vips)))
+            certain[seen] = {key: vip for key, vip in known.items() if vip == vips[key]}
+        yield from ((sql, seen, known) for seen, known in certain.items() if 0 < len(known) < least)
+
+
 def looser_when_tighter(before: Subject, after: Subject, questions: Sequence[str], seed: int, count: int) -> Found:
     """Questions that only the tighter offer allows, and rows, beside the rest, that only it shows."""
     for sql in questions:

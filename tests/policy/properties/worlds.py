@@ -45,7 +45,7 @@ unit = "ssn"
 rows = 8
 [tables.orders.columns]
 ssn = { type = "INTEGER", min = 0, max = 99, use = ["join"] }
-item = { type = "VARCHAR", values = ["x", "y"], use = ["group", "filter"] }
+item = { type = "VARCHAR", max_length = 1, use = ["group", "filter"] }
 amount = { type = "INTEGER", min = -1000, max = 1000, use = ["aggregate"] }
 """
 
@@ -92,7 +92,7 @@ ORDER_QUESTIONS = (
     "SELECT SUM(t) AS s, SUM(u) AS u, COUNT(*) AS n FROM (SELECT ssn, SUM(amount) AS t,"
     " SUM(CASE WHEN item = 'x' THEN amount ELSE 0 END) AS u FROM orders GROUP BY ssn) q",
     "SELECT SUM(t) AS s, SUM(u) AS u FROM (SELECT ssn, SUM(CASE WHEN item = 'x' THEN amount ELSE 0 END) AS t,"
-    " SUM(CASE WHEN item = 'y' THEN amount ELSE 0 END) AS u FROM orders GROUP BY ssn) q",
+    " SUM(CASE WHEN item = 'y' THEN amount ELSE 0 END) AS u FROM orders WHERE item IN ('x', 'y') GROUP BY ssn) q",
     "SELECT c.segment, SUM(o.amount) AS s, COUNT(*) AS n FROM orders o JOIN customers c ON c.ssn = o.ssn"
     " GROUP BY c.segment",
     "SELECT p.city, SUM(o.amount) AS s FROM orders o JOIN people p ON p.ssn = o.ssn GROUP BY p.city",
@@ -111,6 +111,31 @@ MEMBER_QUESTIONS = (
     " FROM customers c JOIN members m ON c.ssn = m.ssn) q",
     "SELECT c.segment, COUNT(*) AS n FROM customers c JOIN members m ON c.ssn = m.ssn WHERE m.plan = 'a'"
     " GROUP BY c.segment",
+)
+UNION_QUESTIONS = (
+    "SELECT COUNT(*) AS n FROM (SELECT ssn FROM people WHERE vip UNION ALL SELECT ssn FROM orders) q",
+    "SELECT COUNT(*) AS n, SUM(x) AS s FROM (SELECT salary AS x FROM people UNION ALL SELECT fee FROM members) q",
+    "SELECT k, COUNT(*) AS n, SUM(x) AS s FROM (SELECT city AS k, salary AS x FROM people"
+    " UNION ALL SELECT plan, fee FROM members) q GROUP BY k",
+    "SELECT src, COUNT(*) AS n, SUM(x) AS s FROM (SELECT 'p' AS src, salary AS x FROM people"
+    " UNION ALL SELECT 'o', amount FROM orders) q GROUP BY src",
+    "SELECT src, k, COUNT(*) AS n FROM (SELECT 'p' AS src, city AS k FROM people"
+    " UNION ALL SELECT 'o', item FROM orders) q GROUP BY src, k",
+    "SELECT src, SUM(CASE WHEN c THEN x ELSE 0 END) AS s FROM (SELECT 'p' AS src, vip AS c, salary AS x FROM people"
+    " UNION ALL SELECT 'o', item = 'x', amount FROM orders) q GROUP BY src",
+)
+CONDITION_QUESTIONS = (
+    *PEOPLE_QUESTIONS[3:6],
+    "SELECT SUM(CASE WHEN city = 'b' AND vip THEN 1 ELSE 0 END) AS s FROM people",
+    "SELECT COUNT(*) AS n, COUNT(CASE WHEN vip AND NOT city = 'a' THEN 1 END) AS s FROM people",
+    "SELECT SUM(CASE WHEN vip THEN 1 ELSE 0 END) AS v, SUM(CASE WHEN vip AND city = 'a' THEN 1 ELSE 0 END) AS a"
+    " FROM people",
+    "SELECT COUNT(NULLIF(vip AND city = 'b', TRUE)) AS n FROM people",
+    "SELECT AVG(n) AS n FROM (SELECT ssn, SUM(CASE WHEN city = 'b' AND vip THEN 1 ELSE 0 END) AS n FROM people"
+    " GROUP BY ssn) q",
+    "SELECT COUNT(*) AS n FROM (SELECT ssn FROM people WHERE city = 'b' AND vip UNION ALL SELECT ssn FROM customers) q",
+    "SELECT src, COUNT(*) AS n FROM (SELECT 't' AS src FROM people WHERE city = 'b' AND vip"
+    " UNION ALL SELECT segment FROM customers) q GROUP BY src",
 )
 
 TIGHTER: dict[str, Callable[[str], str]] = {
