@@ -201,6 +201,7 @@ VIP_BONUS = "SELECT SUM(CASE WHEN vip THEN bonus END) AS s FROM people"
         (CITIES, people("a", "a", "b", "b"), (None, None, 4)),
         (CITIES + " WHERE city IN ('a', 'b')", people("a", "a", "b", "b", "c", "c"), (2, 2, 4)),
         (CITIES + " WHERE city > 'a'", people("b", "b", "c", "c"), (None, None, 4)),
+        (CITIES + " WHERE NOT city <> 'a'", people("a", "a", "b"), (2, 0, 2)),
         (BONUS, people("a", "a", "a", bonus="123"), (9, 6, 3)),
         (BONUS, people("a", "a", "a", "a", bonus="12--"), (5, 13, 4)),
         (BONUS, people("a", "a", "a", bonus="12-"), (None, None, 3)),
@@ -212,6 +213,15 @@ def test_possible_cells_of_written_conditions_are_never_empty(
     sql: str, data: dict[str, Any], expected: tuple[Any, ...]
 ) -> None:
     assert told(sql, data) == [expected]
+
+
+def test_what_occurs_is_possible() -> None:
+    for sql in SHOWN:
+        question = reference(2).question(sql, worlds.NORTH)
+        for shown in (each for data in worlds.worlds(9, 20) for each in question.view(data).shown):
+            for instance, decisions in question.floors(shown.tree).decisions.items():
+                rows = [row for row in shown.rows if instance in row.units]
+                assert {decisions.of(row.origin) for row in rows} <= set(decisions.possible), sql
 
 
 def test_conditions_are_possible_together_within_what_is_declared() -> None:
