@@ -68,9 +68,9 @@ class State:
 
 @dataclass(frozen=True)
 class Guard:
-    """What a merging GROUP BY counts. floors: by instance; those of aggregates by their names, and then by instance.
+    """What a merging GROUP BY counts. floors: by instance, in the query's order.
 
-    conditional: aggregates to which not every row may contribute.
+    contributors: floors of aggregates by their names, and then by instance. conditional: aggregates to which not every row may contribute.
     """
 
     floors: Mapping[str, int]
@@ -227,7 +227,7 @@ class Derivation:
         below = presence.union(*(each.pairs for each in (*keys.values(), *values.values())))
         kept = frozenset(each for each in child.single if not self.binding(each) or self._units(each) <= known)
         merged = child.single - kept
-        guarded = [each for each in sorted(merged) if not self.free(each, below)]
+        guarded = [each for each in self.tables if each in merged and not self.free(each, below)]
         if tree.aggregates:
             self.aggregates.append((tree, child))
         base = presence.union(*(key.pairs for key in keys.values()))

@@ -112,8 +112,9 @@ class Floors:
             shown = [cell for cell in shown if self._size(cell) > least]
         return (shown, rest) if shown and self.may_show(rest) else ([], None)
 
-    def _size(self, cell: Cell) -> tuple[int, ...]:
-        return tuple(cell.units(instance) for instance in self.guard.floors)
+    def _size(self, cell: Cell) -> int:
+        """Units of the first table."""
+        return cell.units(next(iter(self.guard.floors)))
 
     def aggregates(self, cell: Cell) -> dict[str, Any]:
         """The aggregates of a row, NULL where too few units contribute."""
