@@ -70,7 +70,8 @@ class State:
 class Guard:
     """What a merging GROUP BY counts. floors: by instance, in the query's order.
 
-    contributors: floors of aggregates by their names, and then by instance. conditional: aggregates to which not every row may contribute.
+    contributors: floors of aggregates by their names, and then by instance. conditional: aggregates to which not every
+    row may contribute.
     """
 
     floors: Mapping[str, int]
