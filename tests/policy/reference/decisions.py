@@ -101,7 +101,7 @@ def decisions(derivation: Derivation, tree: Group, names: Iterable[str], instanc
     found: dict[str, Expr] = {}
     beneath: dict[Group, Beneath] = {}
     for each in (each for name, each in tree.aggregates if name in names and not isinstance(each.this, exp.Star)):
-        inner = _searched(_substituted(argument(each), child.values))
+        inner = _plain(_substituted(argument(each), child.values))
         null = exp.Is(this=inner.copy(), expression=exp.Null())
         for condition in (*conditions(inner), null):
             known = _given(condition, groups)
@@ -112,7 +112,7 @@ def decisions(derivation: Derivation, tree: Group, names: Iterable[str], instanc
             own = decisions(derivation, group, whole, instance)
             if derivation.states[group].single and len(own.possible) > 1:
                 beneath[group] = Beneath(group, own)
-    filters = tuple(_given(_searched(each), groups) for each in child.filters)
+    filters = tuple(_given(_plain(each), groups) for each in child.filters)
     return Decisions(instance, tuple(found.values()), filters, tuple(beneath.values()), columns)
 
 
@@ -201,12 +201,21 @@ def _substituted(expression: Expr, values: Mapping[str, Expr]) -> Expr:
     return expression.transform(lambda part: values[name_of(part)].copy() if isinstance(part, exp.Column) else part)
 
 
-def _searched(expression: Expr) -> Expr:
-    """CASE x WHEN and NULLIF as a CASE of conditions."""
+def _plain(expression: Expr) -> Expr:
+    """CASE x WHEN and NULLIF as a CASE of conditions, and a column that is cast, or to which 0 is added, as it is."""
     whole = expression.copy()
     for part in list(whole.iter_expressions()):
-        part.replace(_searched(part))
-    return _as_case(whole)
+        part.replace(_plain(part))
+    return _unchanged(_as_case(whole))
+
+
+def _unchanged(part: Expr) -> Expr:
+    found: Expr = part
+    if isinstance(part, exp.Add | exp.Sub | exp.Mul) and isinstance(part.right, exp.Literal):
+        found = part.left if part.right.name == ("1" if isinstance(part, exp.Mul) else "0") else part
+    elif isinstance(part, exp.Cast) and part.find(exp.Column):
+        found = part.this
+    return found
 
 
 def _as_case(part: Expr) -> Expr:
