@@ -20,7 +20,7 @@ Pattern = tuple[bool, ...]
 def too_few(offers: Mapping[str, str], questions: Sequence[str], seed: int, count: int) -> Found:
     """Groups, aggregates and differences of aggregates behind which there are fewer units than the floor.
 
-    No unit is too few, too, unless the query tells it, or stored values that are NULL.
+    Nobody at all is too few as well, unless the query itself or values that are stored as NULL say so.
     """
     for sql in questions:
         question = Question(sql, read(offers), NORTH)
