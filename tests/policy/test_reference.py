@@ -224,6 +224,17 @@ def test_what_occurs_is_possible() -> None:
                 assert {decisions.of(row.origin) for row in rows} <= set(decisions.possible), sql
 
 
+def test_nulls_that_a_recipient_stores_are_as_good_as_written() -> None:
+    """Its own column, NULL for the person it asks about, told whether that one is a VIP."""
+    offers = worlds.offers(2)
+    offers["north"] += 'mark = { type = "INTEGER", min = 0, max = 9, nullable = true }\n'
+    sql = "SELECT COUNT(c.mark) AS n FROM customers c JOIN people p ON c.ssn = p.ssn WHERE p.vip"
+    customers = [{"ssn": key, "segment": "s", "mark": None if key == 1 else 1} for key in range(1, 7)]
+    for first in ("a", "a+"):
+        data = {"customers": customers, **people(first, *["a+"] * 5)}
+        assert Reference(offers).answer(sql, worlds.NORTH, data).rows == ((None,),)
+
+
 def test_conditions_are_possible_together_within_what_is_declared() -> None:
     offers = {name: text.replace('max_length = 1, use = ["group", "filter"]', 'values = ["a", "b"], use = ["filter"]')
               for name, text in worlds.offers(2).items()}  # fmt: skip

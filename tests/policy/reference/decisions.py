@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from .derive import Derivation
+from .derive import Derivation, shown
 from .offers import Column
 from .possible import outcomes
 from .tree import Expr, Filter, Group, Join, NotTold, Project, Relation, Scan, Sort, Union, name_of
@@ -43,19 +43,23 @@ class Beneath:
 
 @dataclass(frozen=True)
 class Decisions:
-    """Conditions on rows of an instance, and aggregations beneath, that decide aggregates of conditions or NULLs."""
+    """Conditions on rows of an instance, and aggregations beneath, that decide aggregates of conditions or NULLs.
+
+    known: columns that a recipient knows row by row, so that their NULLs are as good as written.
+    """
 
     instance: str
     conditions: tuple[Expr, ...]
     filters: tuple[Expr, ...]
     beneath: tuple[Beneath, ...]
     columns: Mapping[str, Column]
+    known: frozenset[str]
 
     @cached_property
     def written(self) -> tuple[bool, ...]:
         """Which parts of an outcome are no tests of stored NULLs."""
         beneath = [any(each.own.written) for each in self.beneath]
-        return (*(not _stored(each) for each in self.conditions), *beneath)
+        return (*(not _stored(each) or bool(_reads(each) & self.known) for each in self.conditions), *beneath)
 
     def of_written(self, outcome: Outcome) -> Outcome:
         """The parts that are no tests of stored NULLs."""
@@ -113,7 +117,17 @@ def decisions(derivation: Derivation, tree: Group, names: Iterable[str], instanc
             if derivation.states[group].single and len(own.possible) > 1:
                 beneath[group] = Beneath(group, own)
     filters = tuple(_given(_plain(each), groups) for each in child.filters)
-    return Decisions(instance, tuple(found.values()), filters, tuple(beneath.values()), columns)
+    return Decisions(instance, tuple(found.values()), filters, tuple(beneath.values()), columns, _known(derivation))
+
+
+def _known(derivation: Derivation) -> frozenset[str]:
+    """Columns of recipients' own tables, of open ones, and those that a recipient may see row by row."""
+    return frozenset(
+        f"{name}.{column}"
+        for name, table in derivation.tables.items()
+        for column in table.columns
+        if any(not table.binds(each) or shown(table, column, each) for each in derivation.recipients)
+    )
 
 
 def constants(derivation: Derivation, tree: Group, instance: str) -> dict[int, Any]:
