@@ -113,8 +113,8 @@ class Floors:
         return (shown, rest) if shown and self.may_show(rest) else ([], None)
 
     def _size(self, cell: Cell) -> int:
-        """Units of the first table."""
-        return cell.units(next(iter(self.guard.floors)))
+        """Units of the table that has most."""
+        return max(cell.units(instance) for instance in self.guard.floors)
 
     def aggregates(self, cell: Cell) -> dict[str, Any]:
         """The aggregates of a row, NULL where too few units contribute."""
