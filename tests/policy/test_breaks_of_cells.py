@@ -45,6 +45,13 @@ def same(product: Product, sql: str, one: Data, other: Data) -> bool:
     return first == second
 
 
+def changed(tmp_path: Path, owner: str, old: str, new: str) -> Product:
+    offers = dict(texts_of(corpus.FEDERATION))
+    assert old in offers[owner]
+    offers[owner] = offers[owner].replace(old, f"{new}\n{old}", 1)
+    return Product(offers, tmp_path)
+
+
 # 1. A constant of a union is compared in the encoding of another type ------------------------------------------------
 
 KEYS = ("1 + 0", "1 * 1", "0 + 1", "CASE WHEN TRUE THEN 1 ELSE 2 END")
@@ -96,6 +103,16 @@ def test_a_recipient_s_own_nulls_tell_a_bit_for_each_group(product: Product) -> 
     )
     for seat in (101, 102, 103):
         assert same(product, sql, person(seat, data, vip=False), person(seat, data, vip=True))
+
+
+def test_nulls_that_a_recipient_sees_are_written_conditions(tmp_path: Path) -> None:
+    """As above, with a column of people itself that north sees row by row: who has no locker is no secret."""
+    locker = 'locker = { type = "INTEGER", min = 1, max = 99, nullable = true, use = ["select"] }'
+    product = changed(tmp_path, "south", "salary = {", locker)
+    data = dict(tables.federation_rows())
+    data["people"] = [{**each, "locker": 7 if each["seat"] == 101 else None} for each in data["people"]]
+    sql = "SELECT SUM(CASE WHEN locker IS NULL THEN 0 ELSE points END) AS v FROM people WHERE vip"
+    assert same(product, sql, person(101, data, vip=False), person(101, data, vip=True))
 
 
 # 3. Units counted once over both sides of a union --------------------------------------------------------------------
@@ -173,6 +190,33 @@ def test_a_union_with_keys_in_the_text_is_no_membership_table(product: Product) 
     assert same(product, one, person(107, vip=False), person(107, vip=True))
 
 
+def test_a_union_without_duplicates_hides_nobody_but_one(product: Product) -> None:
+    """One more than north's own rows if the person with ssn 107 is a VIP. North lists every number but this one, and
+    knows nothing of anybody: all other VIPs are duplicates of its rows. The floor is that of all VIPs."""
+    data = dict(tables.federation_rows())
+    numbers = [each["ssn"] for each in data["people"] if each["ssn"] != 107]
+    data["customers"] = [
+        {**dict(data["customers"][0]), "id": at, "ssn": number} for at, number in enumerate(numbers, start=1)
+    ]
+    sql = "SELECT COUNT(*) AS n FROM (SELECT ssn FROM people WHERE vip UNION SELECT ssn FROM customers) x"
+    assert same(product, sql, person(107, data, vip=False), person(107, data, vip=True))
+
+
+def test_a_union_in_a_subquery_hides_nobody_but_one(product: Product) -> None:
+    """As above: 50 or 51 of 51 customers, of whom 50 have a label."""
+    data = dict(tables.federation_rows())
+    data["customers"] = [each for each in data["customers"] if each["id"] <= 51]
+    data["labels"] = [
+        {**each, "ssn": row["ssn"]}
+        for each, row in zip(data["labels"], (row for row in data["customers"] if row["ssn"] != 107), strict=True)
+    ]
+    sql = (
+        "SELECT COUNT(*) AS n FROM customers WHERE ssn IN "
+        "(SELECT ssn FROM people WHERE vip UNION ALL SELECT ssn FROM labels)"
+    )
+    assert same(product, sql, person(107, data, vip=False), person(107, data, vip=True))
+
+
 # 4. What people's side of a union says of NULLs is taken for what a whole group says ----------------------------------
 
 
@@ -216,23 +260,42 @@ import sys, tempfile
 from tests.policy import corpus
 from tests.policy.product import Product
 from tests.policy.reference.offers import texts_of
-sql = "SELECT points AS a, seat <= 100 AS b FROM people"
-for at in range(12):
-    sql = f"SELECT a, CASE WHEN b THEN b ELSE NOT b END AS b FROM ({sql}) x{at}"
+from tests.policy.test_breaks import asker
+sql, step, last, owner = sys.argv[1:]
+for at in range(16 if owner == "check" else 12):
+    sql = f"SELECT {step} FROM ({sql}) x{at}"
 product = Product(texts_of(corpus.FEDERATION), Path(tempfile.mkdtemp()))
-print(product.verdict(f"SELECT SUM(CASE WHEN b THEN a ELSE 0 END) AS v FROM ({sql}) y", ("north",)))
+print(product.verdict(f"{last} FROM ({sql}) y", ("north",)))
+if owner == "check":
+    print(asker(product)(f"{last} FROM ({sql}) y"))
 """
 
 
-def test_nested_conditions_are_planned_within_seconds() -> None:
+@pytest.mark.parametrize(
+    ("base", "step", "last", "by"),
+    [
+        (
+            "SELECT points AS a, seat <= 100 AS b FROM people",
+            "a, CASE WHEN b THEN b ELSE NOT b END AS b",
+            "SELECT SUM(CASE WHEN b THEN a ELSE 0 END) AS v",
+            "plan",
+        ),
+        ("SELECT bonus AS a FROM people", "a + a AS a", "SELECT SUM(a) AS v", "check"),
+    ],
+)
+def test_nested_values_are_planned_and_checked_within_seconds(base: str, step: str, last: str, by: str) -> None:
     """A condition that each of twelve subqueries uses three times: 3 ** 12 parts, which ``outcomes`` reads one by one
-    before it looks at MOST. The same over customers, which no guard protects, takes 0.1 s."""
+    before it looks at MOST. The same over customers, which no guard protects, takes 0.1 s.
+
+    A nullable value that each of 16 subqueries adds to itself: 2 ** 16 for ``is_stored`` and ``_null`` (10 s), and as
+    many pieces of the owner's own check, each with a condition (13 of them take a minute)."""
     root = Path(__file__).parents[2]
-    running = subprocess.Popen([sys.executable, "-c", SLOW], cwd=root, start_new_session=True)
+    command = [sys.executable, "-c", SLOW, base, step, last, by]
+    running = subprocess.Popen(command, cwd=root, start_new_session=True)
     try:
         assert running.wait(timeout=25) == 0
     except subprocess.TimeoutExpired:
-        pytest.fail("still planning after 25 s")
+        pytest.fail("still at it after 25 s")
     finally:
         if running.poll() is None:
             os.killpg(running.pid, signal.SIGKILL)
@@ -257,13 +320,6 @@ def test_a_cast_to_double_is_no_number_without_rounding(product: Product, value:
     sql = f"SELECT {value} AS v FROM (SELECT ssn, {DOUBLES} AS b FROM labels) l JOIN people p ON l.ssn = p.ssn"
     one, other = person(101, data, salary=20_000, vip=False), person(101, data, salary=77_777, vip=True)
     assert same(product, sql, one, other)
-
-
-def changed(tmp_path: Path, owner: str, old: str, new: str) -> Product:
-    offers = dict(texts_of(corpus.FEDERATION))
-    assert old in offers[owner]
-    offers[owner] = offers[owner].replace(old, f"{new}\n{old}", 1)
-    return Product(offers, tmp_path)
 
 
 def test_a_decimal_that_is_rounded_to_be_compared_is_another_one(tmp_path: Path) -> None:
@@ -326,11 +382,9 @@ def test_a_rounded_constant_cuts_where_the_owner_says(product: Product, conditio
 
 
 def test_constants_of_other_lengths_say_whose_rows_they_are(product: Product) -> None:
-    """As docs/rules.md writes it, and empty: 'west' is cast to the type of 'south', and is no Literal then."""
-    sql = (
-        "SELECT o, COUNT(*) AS n FROM "
-        "(SELECT 'south' AS o FROM people UNION ALL SELECT 'west' FROM visits) x GROUP BY o"
-    )
+    """The answer was empty: 'west' is cast to the type of 'south', and was no constant then."""
+    sides = "SELECT 'south' AS o FROM people UNION ALL SELECT 'west' FROM visits"
+    sql = f"SELECT o, COUNT(*) AS n FROM ({sides}) x GROUP BY o"
     assert len(product.answer(sql, ("north",), tables.federation_rows()).rows) == 2
 
 
@@ -366,3 +420,30 @@ def test_a_small_group_of_one_owner_hides_no_other_owner_s_groups(product: Produ
 def test_a_refusal_is_a_sentence(product: Product, sql: str) -> None:
     """Both ended in a traceback."""
     product.verdict(sql, ("north",))
+
+
+# 10. Columns that are seen decide for all but one ---------------------------------------------------------------------
+
+BLOCKS = "CASE " + " ".join(f"WHEN seat <= {20 * at} THEN {at}" for at in range(1, 20)) + " ELSE 20 END"
+CHOSEN = " OR ".join(f"seat = {20 * at + 7}" for at in range(20))
+
+
+@pytest.mark.xfail(strict=True, reason="Without complement nobody counts whom a condition leaves out")
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) AS n FROM people WHERE NOT (seat = 7 AND vip)",
+        "SELECT COUNT(*) AS n FROM people WHERE seat BETWEEN 8 AND 16 OR (seat = 7 AND vip)",
+        "SELECT SUM(CASE WHEN seat <= 200 AND NOT (seat = 7 AND vip) THEN 1 ELSE 0 END) AS n FROM people",
+        f"SELECT g, COUNT(*) AS n FROM (SELECT {BLOCKS} AS g FROM people WHERE NOT (vip AND ({CHOSEN}))) x GROUP BY g",
+    ],
+)
+def test_a_condition_that_seen_columns_decide_for_all_but_one_tells_of_that_one(
+    product: Product, ask: Ask, sql: str
+) -> None:
+    """19 of 20 seats, or 20: a bit for each of 20 people in the last question, all sets of which are large and apart.
+
+    The owner's check leaves sets by seen columns out, as open, so that none of its sets differ by one person."""
+    if ask("SELECT seat FROM people") or ask(sql):
+        return
+    assert same(product, sql, person(7, vip=False), person(7, vip=True))

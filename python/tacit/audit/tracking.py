@@ -35,6 +35,9 @@ from tacit.plan.algebra.types import Boolean, Field
 from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.fields import column, field_of, fields, names
 
+MOST_PIECES = 256
+"""Of a value: each subquery that uses a value twice may double its pieces."""
+
 
 class Tracker:
     """Follows an instance of an owner's table."""
@@ -107,8 +110,11 @@ class Tracker:
         return replace(below, relation=Project(below.relation, tuple(listed)), outputs=found)
 
     def _columns_for(self, found: Pieces) -> tuple[list[tuple[str, Expr]], Pieces]:
-        """New columns for the conditions of pieces, and the pieces over these columns."""
-        named = [(f"{MARK} {next(self._added)}", each) for each in found]
+        """New columns for the conditions of pieces, and the pieces over these columns. Raises Unclear."""
+        different = dict.fromkeys(found)
+        if len(different) > MOST_PIECES:
+            raise Unclear(f"a value of more than {MOST_PIECES} parts")
+        named = [(f"{MARK} {next(self._added)}", each) for each in different]
         columns = [(name, each.condition) for name, each in named if each.condition is not None]
         over = (
             each if each.condition is None else replace(each, condition=ColumnRef(name, Boolean(), True))

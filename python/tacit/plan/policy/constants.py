@@ -159,11 +159,13 @@ def _keeps(from_: Type, to: Type) -> bool:
 
 def _without_arithmetic(expr: Expr) -> Expr:
     match expr:
-        case Call("add" | "sub", (inner, other)) if _is(other, 0):
+        case Call("add" | "sub", (inner, other)) if _is(other, 0) and _keeps(inner.type, expr.type):
             return unchanged(inner)
-        case Call("add", (other, inner)) if _is(other, 0):
+        case Call("add", (other, inner)) if _is(other, 0) and _keeps(inner.type, expr.type):
             return unchanged(inner)
-        case Call("mul", (inner, other)) | Call("mul", (other, inner)) if _is(other, 1):
+        case Call("mul", (inner, other)) | Call("mul", (other, inner)) if _is(other, 1) and _keeps(
+            inner.type, expr.type
+        ):
             return unchanged(inner)
         case Call("neg", (Call("neg", (inner,)),)) | Call("not", (Call("not", (inner,)),)):
             return unchanged(inner)

@@ -143,7 +143,7 @@ def nobody(counter: Counter, check: Check, units: Expr, cell: Expr) -> Expr:
     return same(units if certain else counter.stems(check, cell), whole(0))
 
 
-def cells(conditions: list[Expr]) -> Iterator[Expr]:
+def cells(conditions: Sequence[Expr]) -> Iterator[Expr]:
     """All combinations of conditions and their opposites, that of all opposites last."""
     return (cell(conditions, chosen) for chosen in product((True, False), repeat=len(conditions)))
 
@@ -154,14 +154,16 @@ def cell(conditions: Sequence[Expr], chosen: Sequence[bool]) -> Expr:
     return every(*(each if yes else negated(each) for each, yes in pairs))
 
 
-def units_by_cell(counter: Counter, check: Check, within: Expr, listed: Sequence[Expr]) -> list[tuple[Expr, Expr]]:
-    """Each cell, and its units. Cells are apart, and no row is in none of them.
+def units_by_cell(
+    counter: Counter, check: Check, within: Expr, listed: Sequence[Expr], *, whole: bool
+) -> list[tuple[Expr, Expr]]:
+    """Each cell, and its units. Cells are apart.
 
-    Where no unit has two rows, the units of the last cell are those of no other one.
+    Where no unit has two rows, and cells are all that there are, the units of the last one are those of no other one.
     """
     found: list[tuple[Expr, Expr]] = []
     for each in listed:
-        if check.once and len(listed) > 1 and each == listed[-1]:
+        if check.once and whole and len(listed) > 1 and each == listed[-1]:
             rest: Expr = counter.units(check, within)
             for _, known in found:
                 rest = Call("sub", (rest, known), Integer(0, _most(rest), "BIGINT"), False)

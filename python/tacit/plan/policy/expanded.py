@@ -35,7 +35,7 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.trees import scans
 from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.fields import fields
-from tacit.plan.policy.conditions import either, negated
+from tacit.plan.policy.conditions import either, negated, positive
 from tacit.plan.policy.constants import unchanged
 from tacit.plan.policy.guards import Hidden
 from tacit.plan.policy.outcomes import STRICT, is_small, outcomes
@@ -192,7 +192,7 @@ def _fulfilled(tests: Mapping[str, Expr], maxima: Mapping[str, Expr], holds: tup
         yield either(*(maxima[name] for name in tests))
     for place, name in enumerate(tests):
         if not any(each[place] for each in found):
-            yield negated(maxima[name])
+            yield negated(positive(maxima[name]))
 
 
 def _names(columns: set[Expr]) -> frozenset[str]:

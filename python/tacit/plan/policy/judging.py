@@ -114,14 +114,17 @@ def judged(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> Verd
 
 
 def _none(counter: Counter, guard: Guard, rows: Rows, check: Check) -> Expr:
-    """Whether keys say that no row of a group stems from an instance, which is one input of a union.
+    """Whether keys say that no row of a group stems from an instance, which is one input of a union, and none does.
 
     All rows of a group have its keys. So counts of rows with the input's constants add up over groups.
     """
     if check.track.there is None:
         return FALSE
     its_own = rows.refinements[check.track.instance[0]].may_be_of(rows.relation, guard.aggregate.keys)
-    return FALSE if its_own is None else same(counter.count(every(rows.kept, its_own)), whole(0))
+    if its_own is None:
+        return FALSE
+    absent = nobody(counter, check, counter.units(check, rows.kept), rows.kept)
+    return every(same(counter.count(every(rows.kept, its_own)), whole(0)), absent)
 
 
 def _values(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> dict[str, Expr]:
@@ -145,15 +148,19 @@ def _values(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> dic
 
 
 def _in_cells(counter: Counter, guard: Guard, rows: Rows, check: Check) -> Iterator[Expr]:
-    """Whether enough units stand in each cell of written conditions, and in each of all conditions that has any."""
+    """Whether enough units stand in each cell of written conditions, and in each of all conditions that has any.
+
+    A cell that the text excludes is counted, too: it is not left out, but may be empty.
+    """
     cells = rows.refinements[check.track.instance[0]]
-    full = units_by_cell(counter, check, rows.kept, cells.every)
-    if guard.complement or cells.written == cells.every:
-        yield from (at_least(units, check.least) for _, units in full)
-        return
-    yield from (at_least(units, check.least) for _, units in units_by_cell(counter, check, rows.kept, cells.written))
-    for cell, units in full:
-        yield either(at_least(units, check.least), nobody(counter, check, units, cell))
+    filled = cells.possible if guard.complement else cells.written
+    if filled != cells.every:
+        yield from (
+            at_least(units, check.least) for _, units in units_by_cell(counter, check, rows.kept, filled, whole=False)
+        )
+    for cell, units in units_by_cell(counter, check, rows.kept, cells.every, whole=True):
+        enough = at_least(units, check.least)
+        yield enough if filled == cells.every else either(enough, nobody(counter, check, units, cell))
 
 
 def _merged(found: list[Check], new: Check, rows: Rows) -> list[Check]:

@@ -14,7 +14,7 @@ from tacit.plan.algebra.relations import Expr, Relation, Scan
 from tacit.plan.facts.fields import column
 from tacit.plan.policy.conditions import every, positive, same
 from tacit.plan.policy.constants import Constant, NotConstant, constant, unchanged, written
-from tacit.plan.policy.counting import cell
+from tacit.plan.policy.counting import cell, cells
 from tacit.plan.policy.expanded import Expanded, expanded
 from tacit.plan.policy.guards import Hidden
 from tacit.plan.policy.outcomes import outcomes
@@ -24,10 +24,12 @@ from tacit.plan.policy.outcomes import outcomes
 class Refinement:
     """Of the rows that stem from one scan. written: the cells of written conditions that rows may be in.
 
-    every: those of all conditions. constants: columns that are one constant in all of these rows.
+    possible: those of all conditions; every: these and the others. constants: columns that are one constant in all of
+    these rows.
     """
 
     written: tuple[Expr, ...]
+    possible: tuple[Expr, ...]
     every: tuple[Expr, ...]
     constants: Mapping[str, Constant]
 
@@ -45,7 +47,9 @@ def refinement(
     known = expanded(relation, scan, hidden)
     given = [*known.holds, *map(known.of, holds)]
     by_text = [each for each in conditions if not known.tells_nulls_alone(known.of(each))]
-    return Refinement(_possible(known, by_text, given), _possible(known, conditions, given), dict(_constants(known)))
+    possible = _possible(known, conditions, given)
+    whole = tuple(cells(conditions)) if conditions else ()
+    return Refinement(_possible(known, by_text, given), possible, whole, dict(_constants(known)))
 
 
 def _possible(known: Expanded, conditions: Sequence[Expr], given: Sequence[Expr]) -> tuple[Expr, ...]:
