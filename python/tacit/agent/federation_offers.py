@@ -20,6 +20,14 @@ CONSENTS = ("filter", "groups", "matches")
 
 def read_offers(folder: Path, parties: tuple[str, ...]) -> tuple[Table, ...]:
     """The tables that all parties offer, in the parties' order. Raises RunError with the first mistake."""
+    tables = read_any_offers(folder, parties)
+    if not tables:
+        raise FederationError(folder, "", "no party offers a table", "an owner writes [tables.NAME] in NAME.toml there")
+    return tables
+
+
+def read_any_offers(folder: Path, parties: tuple[str, ...]) -> tuple[Table, ...]:
+    """The same where parties need not offer any table: those that only match may have none."""
     strangers = sorted(file for file in folder.glob("*.toml") if file.stem not in parties)
     for file in strangers:
         problem = f"there is no party {file.stem!r}"
@@ -32,8 +40,6 @@ def read_offers(folder: Path, parties: tuple[str, ...]) -> tuple[Table, ...]:
                 problem = f"{first.owner} offers a table {first.name!r} too"
                 advice = "rename one, because SQL takes them for the same name"
                 raise FederationError(folder / f"{owner}.toml", f"[tables.{table.name}]", problem, advice)
-    if not tables:
-        raise FederationError(folder, "", "no party offers a table", "an owner writes [tables.NAME] in NAME.toml there")
     check_references(tables.values(), lambda owner: folder / f"{owner}.toml")
     return tuple(tables.values())
 

@@ -17,7 +17,7 @@ from tacit.plan.policy.allowed import allowances
 from tacit.plan.policy.derive import derived
 from tacit.plan.policy.guarded import guarded, notice
 from tacit.plan.policy.guards import Guard
-from tacit.plan.policy.offers import protected, wholly_open
+from tacit.plan.policy.offers import of_offer, protected, wholly_open
 from tacit.plan.policy.question import question_hash
 from tacit.plan.policy.refusal import PolicyRefusal, Problem
 from tacit.plan.policy.release import problems_of
@@ -42,7 +42,7 @@ def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], tod
     """What the rules of all owners say of a bound query. Raises PolicyRefusal where one of them does not allow it."""
     tables = _bound_by(relation, catalog, recipients)
     early = _withdrawn(relation, catalog, recipients)
-    early += [each for table in tables for each in _of_offer(table, relation, catalog, recipients, today)]
+    early += [each for table in tables for each in _of_query(table, relation, catalog, recipients, today)]
     if early:
         raise PolicyRefusal(tuple(early))
     if not tables:
@@ -122,25 +122,15 @@ def _bound_by(relation: Relation, catalog: Catalog, recipients: tuple[str, ...])
     return [each for each in _tables(relation, catalog) if protected(each, recipients)]
 
 
-def _of_offer(
+def _of_query(
     table: Table, relation: Relation, catalog: Catalog, recipients: tuple[str, ...], today: date
 ) -> list[Problem]:
-    """What a table's own terms say of any query: who may ask, until when, and which questions."""
+    """What a table's own terms say of any query: who may ask, until when, which questions, and of its size."""
     terms = table.terms
     assert terms is not None, "only tables with terms bind a query"
-    found = [
-        Problem("recipient", table.owner, table.name, None, "receive", f"{each} is no recipient of {table.name}", each)
-        for each in recipients
-        if each != table.owner and each not in terms.recipients
-    ]
-    first = next(each for each in recipients if each != table.owner)
-    if terms.until is not None and today > terms.until:
-        sentence = f"{table.name} was offered until {terms.until.isoformat()}"
-        found.append(Problem("until", table.owner, table.name, None, "receive", sentence, first))
-    if terms.allow is not None and (question := question_hash(relation, catalog, recipients)) not in terms.allow:
-        sentence = f"{table.name} is offered for certain questions, and not for {question}"
-        found.append(Problem("allow", table.owner, table.name, None, "receive", sentence, first))
+    found = of_offer(table, lambda: question_hash(relation, catalog, recipients), recipients, today)
     if terms.least_group is not None and table.rows is None:
+        first = next(each for each in recipients if each != table.owner)
         sentence = f"{table.name} declares no number of rows to pad to, so that all nodes would learn the exact one"
         found.append(Problem("sizes", table.owner, table.name, None, "count", sentence, first))
     return found

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import kept_scans, scans
-from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.catalog import Catalog, Table
 
 
 def question_hash(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> str:
@@ -24,6 +25,13 @@ def question_hash(relation: Relation, catalog: Catalog, recipients: tuple[str, .
         *([each.name, each.id, [_digest(column.field, {}) for column in each.columns]] for each in kept),
     ]
     question = json.dumps([_digest(relation, {}), schema, sorted(recipients)], ensure_ascii=True)
+    return "q:" + hashlib.sha256(question.encode()).hexdigest()
+
+
+def match_hash(said: Mapping[str, str], tables: Sequence[Table], recipients: tuple[str, ...]) -> str:
+    """The hash of a match of tables, as offers list it. said: what all parties say alike, but for costs."""
+    schema = [[each.name, each.owner, [_digest(column.field, {}) for column in each.columns]] for each in tables]
+    question = json.dumps(["match", sorted(said.items()), schema, sorted(recipients)], ensure_ascii=True)
     return "q:" + hashlib.sha256(question.encode()).hexdigest()
 
 

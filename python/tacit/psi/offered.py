@@ -1,0 +1,146 @@
+"""Tables of a match that owners offer: which they are, which of their columns are keys, and where this party's own is.
+
+A file that no offer names has no rules: its party decides by starting the match. The file of a table with rules is
+matched as that table, or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
+from tacit.agent.federation_offers import read_any_offers
+from tacit.plan.facts.catalog import Table
+from tacit.plan.policy.matches import is_opened
+from tacit.psi.disclosures import together
+
+Keys = tuple[tuple[str, tuple[str, ...]], ...]
+"""Names of tables with their key columns, in the parties' order."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """What ``--tables`` and ``--key`` name. own: this party's table, None if it brings a file that no offer names.
+
+    keys: this party's own columns of each key. tables: of all tables that are named.
+    """
+
+    own: Table | None
+    keys: list[list[str]]
+    tables: Keys
+
+
+def offers(members: Members) -> tuple[Table, ...]:
+    """All tables that owners offer; none where all parties only match files. Raises RunError."""
+    return read_any_offers(members.path.parent / "offers", tuple(members.parties))
+
+
+def named(members: Members, me: str, tables: Sequence[str], keys: Sequence[Sequence[str]]) -> Named:
+    """The tables and keys that options name. Raises RunError."""
+    found = _tables(members, tables)
+    by_table = {each.name: [[_column(part, each, found) for part in key] for key in keys] for each in found}
+    own = next((each for each in found if each.owner == me), None)
+    mine = by_table[own.name] if own is not None else [[_of_file(part, found) for part in key] for key in keys]
+    flat = {name: tuple(column for key in of_table for column in key) for name, of_table in by_table.items()}
+    for table in found:
+        for column in flat[table.name]:
+            _known(column, table)
+    return Named(own, mine, tuple((each.name, flat[each.name]) for each in found))
+
+
+def own_file(members: Members, table: Table) -> Path:
+    """The file of this party's own table. Raises RunError if its private file names none."""
+    private = members.private(table.owner)
+    if table.name not in private.tables:
+        problem = f"{private.path}: it does not say where the table {table.name} is"
+        raise RunError(Fault.INPUT, f'{problem}; add [tables.{table.name}] with path = "FILE".')
+    return private.tables[table.name]
+
+
+def table_of(members: Members, me: str, path: Path) -> Table | None:
+    """The table with rules of which a file holds the rows, by whatever path or link it is named. Raises RunError."""
+    files = members.private(me).tables
+    names = [name for name, file in files.items() if _same(path, file)]
+    known = {each.name: each for each in offers(members) if each.owner == me} if names else {}
+    return next((known[name] for name in names if name in known and not is_opened(known[name])), None)
+
+
+def check_unnamed(members: Members, me: str, path: Path) -> None:
+    """Refuse the file of a table with rules where the table is not named. Raises RunError."""
+    table = table_of(members, me, path)
+    if table is not None:
+        problem = f"{path}: holds {me}'s table {table.name}, which has rules"
+        raise RunError(Fault.POLICY, f"{problem}; name the table, --tables {table.name}, at all parties.")
+
+
+def _tables(members: Members, names: Sequence[str]) -> list[Table]:
+    """The named tables, in the parties' order, of each party one at most."""
+    known = {each.name.lower(): each for each in offers(members)} if names else {}
+    found = []
+    for name in names:
+        if name.lower() not in known:
+            near = get_close_matches(name.lower(), known, n=1)
+            hint = f"perhaps you mean {known[near[0]].name}" if near else "`tacit tables` lists all"
+            raise RunError(Fault.INPUT, f"--tables: nobody offers a table {name!r}; {hint}.")
+        found.append(known[name.lower()])
+    for owner in {each.owner for each in found}:
+        own = [each.name for each in found if each.owner == owner]
+        if len(own) > 1:
+            raise RunError(
+                Fault.INPUT, f"--tables names {together(own)}, all of {owner}; a party matches one table, name one."
+            )
+    parties = list(members.parties)
+    return sorted(found, key=lambda each: parties.index(each.owner))
+
+
+def _column(text: str, table: Table, tables: Sequence[Table]) -> str:
+    """What a part of a key, like ``ssn`` or ``customers.id=people.ssn``, is in one table."""
+    qualified, plain = _parts(text, tables)
+    return qualified.get(table.name, plain or text)
+
+
+def _of_file(text: str, tables: Sequence[Table]) -> str:
+    """What it is in a file that no offer names."""
+    qualified, plain = _parts(text, tables)
+    if plain is None and qualified:
+        problem = f"--key {text} names no column of this party's own file"
+        raise RunError(Fault.INPUT, f"{problem}; add it, like {text}=COLUMN.")
+    return plain or text
+
+
+def _parts(text: str, tables: Sequence[Table]) -> tuple[dict[str, str], str | None]:
+    """The columns that are named with their tables, and the one that is named without."""
+    if not tables:
+        return {}, text
+    qualified: dict[str, str] = {}
+    plain: str | None = None
+    for part in text.split("="):
+        name, dot, column = part.partition(".")
+        table = next((each.name for each in tables if dot and each.name.lower() == name.lower()), None)
+        if (plain if table is None else qualified.get(table)) is not None:
+            raise RunError(Fault.INPUT, f"--key {text} names two columns of one table; write one of each.")
+        if table is None:
+            plain = part
+        else:
+            qualified[table] = column
+    return qualified, plain
+
+
+def _known(column: str, table: Table) -> None:
+    """Refuse a column that its owner does not offer."""
+    columns = [each.field.name for each in table.columns]
+    if column not in columns:
+        near = get_close_matches(column, columns, n=1)
+        hint = f"perhaps you mean {near[0]}" if near else f"{table.owner} offers {', '.join(columns)}"
+        raise RunError(Fault.INPUT, f"--key: {table.name} has no column {column!r}; {hint}.")
+
+
+def _same(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except OSError:  # one of them is not there
+        return False
