@@ -21,6 +21,7 @@ from tacit.plan.facts.allowances import Allowance, Ruling
 from tacit.plan.facts.catalog import DisclosureRule
 from tacit.plan.physical.cost import StepCost
 from tacit.plan.physical.disclosure import DisclosureKind
+from tacit.plan.policy.matches import MatchAllowance
 from tacit.psi import disclosures as match
 from tacit.psi.explain import FORMAT as MATCH_FORMAT
 from tacit.psi.explain import explained
@@ -114,6 +115,12 @@ def psi_schema() -> Schema:
         "what": TEXT,
         "rule": TEXT,
     }
+    allowed = {
+        **dict.fromkeys(("owner", "table", "rule", "sentence"), TEXT),
+        "column": either(TEXT, {"type": "null"}),
+        "way": {"enum": ["join", "filter", "group", "aggregate", "select", "count"]},
+        "recipients": TEXTS,
+    }
     announced = {"rows": NUMBER, "kinds": TEXTS, "columns": TEXTS, "memory": NUMBER, "workers": NUMBER}
     members = {
         "format": {"const": MATCH_FORMAT},
@@ -124,6 +131,7 @@ def psi_schema() -> Schema:
         "recipients": TEXTS,
         "agreed": table_of(TEXT),
         "disclosures": {"type": "array", "items": record(told)},
+        "allowed": {"type": "array", "items": record(allowed)},
         "notes": TEXTS,
         "announced": record(announced),
         "key": TEXTS,
@@ -159,11 +167,17 @@ def test_accounts_obey_their_schema(path: Path) -> None:
         assert list(violations(printed(case), schema, schema)) == [], case.query
 
 
+ALLOWED = [
+    MatchAllowance("b", "people", "ssn", "select", ("a",), "use select, matches"),
+    MatchAllowance("b", "people", None, "count", ("a",), "matches"),
+]
+
+
 def test_matches_obey_their_schema() -> None:
     schema = json.loads((FOLDER / "psi-explain.schema.json").read_text())
     for more in ({}, {"reveal": "ids"}, {"reveal": "sum", "summed": ("b", "amount")}, {"to": ("a",)}, {"join": "left"}):
         parameters = Parameters(**{"parties": ("a", "b"), "normalisers": ("exact",), "to": ("a", "b"), **more})
-        found = explained("a", parameters, None, Limits(), None, ["a note"])
+        found = explained("a", parameters, None, Limits(), None, ["a note"], ALLOWED)
         assert list(violations(json.loads(json.dumps(found)), schema, schema)) == []
 
 

@@ -18,16 +18,19 @@ from pathlib import Path
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.cli.durations import seconds
-from tacit.cli.psi_prepared import asked, inputs, prepared_query, run_prepared
+from tacit.cli.psi_arguments import add_named, names
+from tacit.cli.psi_guarded import ask, explain, guarded_plan
+from tacit.cli.psi_prepared import answers, asked, inputs, prepared_query, run_prepared
 from tacit.cli.psi_screen import Screen
 from tacit.psi.account import certify, recorded
 from tacit.psi.explain import explained, lines
 from tacit.psi.match import Match, fit
 from tacit.psi.output import check_output, write_rows
-from tacit.psi.parameters import JOINS, LEAST, PAIRS, Parameters
+from tacit.psi.parameters import LEAST, PAIRS, Parameters
 from tacit.psi.plugin import plugin_named
 from tacit.psi.report import Report
 from tacit.psi.request import Limits, Request
+from tacit.psi.rules import allowed
 from tacit.psi.source import Source
 from tacit.psi.start import Start
 
@@ -46,21 +49,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--private", type=Path, metavar="FOLDER",
         help="the folder of private files (default: $TACIT_PRIVATE, or private beside that file)")  # fmt: skip
     add("--as", dest="me", required=True, metavar="PARTY", help="the party that this machine is")
-    add("--with", dest="other", type=_names, metavar="PARTIES",
-        help="whom to match with (default: all parties of the federation file)")  # fmt: skip
     add("--input", type=Path, metavar="FILE", help="this party's own table, .parquet or .csv")
-    add("--key", type=_names, action="append", metavar="COLUMNS",
-        help="the columns that identify a row, in an agreed order; of several --key one is enough")  # fmt: skip
+    add_named(parser)
     add("--output", type=Path, metavar="FILE", help="where the matching rows go, .parquet or .csv")
-    add("--columns", type=_names, metavar="COLUMNS", help="the columns of the output (default: all)")
+    add("--columns", type=names, metavar="COLUMNS", help="the columns of the output (default: all)")
     add("--normalise", type=_by_column, default={}, metavar="COLUMN=HOW",
         help="spelling of key columns: email, name, phone, phone:REGION, exact (default: exact)")  # fmt: skip
     add("--kind", type=_by_column, default={}, metavar="COLUMN=KIND",
         help="what texts of key columns are read as: number, date, ... (default: they stay texts)")  # fmt: skip
     add("--csv", type=_option, action="append", default=[], metavar="OPTION=VALUE",
         help="how a CSV input is written: delimiter, decimal, date_format, null (docs/federation.md)")  # fmt: skip
-    add("--reveal", default="intersection", metavar="WHAT",
-        help="intersection (default), cardinality, sum(PARTY.COLUMN), ids, or shares")  # fmt: skip
     add("--pairs", choices=PAIRS, default="all",
         help="with --reveal shares: all pairs of rows with a common key (default), or one for each row")  # fmt: skip
     add("--drop-contaminated", dest="drop", metavar="WHOSE",
@@ -68,7 +66,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--least", type=int, default=LEAST, metavar="KEYS",
         help=f"with a sum: how many keys have to match for it to be shown (default: {LEAST})")  # fmt: skip
     add("--to", default="all", metavar="PARTIES", help="who learns the matches: all (default), or some parties")
-    add("--join", choices=JOINS, default="inner", help="which rows the output has (default: inner)")
     add("--protocol", default="auto", help="auto (default), or a protocol's name")
     add("--prepare", type=Path, metavar="FILE", help="prepare the input to be asked about many times, into this file")
     add("--prepared", type=Path, metavar="FILE",
@@ -99,29 +96,37 @@ def run(options: argparse.Namespace) -> int:
     if options.action is not None:
         return _explain(options, members)
     if options.prepare is not None:
-        return run_prepared(options, _checked(options), members, screen)
+        return run_prepared(options, _checked(options, members), members, screen)
     with Start(members, options.me, options.other, options.wait, screen.line) as start:
-        request = _checked(options)
+        request = _checked(options, members)
         if options.prepared is not None:
             return run_prepared(options, request, members, screen, start)
-        parameters, source, plugin = _prepared(options, request, members)
-        match = Match(
-            start, parameters, source, request.limits, options.output or options.input, plugin, screen.progress,
-            lambda choice: screen.choice(choice, parameters),
-        )  # fmt: skip
-        report = _matched(options, match, screen)
+        guarded = guarded_plan(options, request, members)
+        if guarded is None:
+            return _match(options, request, start, screen)
+    return ask(options, guarded, screen)
+
+
+def _match(options: argparse.Namespace, request: Request, start: Start, screen: Screen) -> int:
+    """Match, as a match."""
+    parameters, source, plugin = _prepared(options, request, start.members)
+    match = Match(
+        start, parameters, source, request.limits, options.output or options.input, plugin, screen.progress,
+        lambda choice: screen.choice(choice, parameters),
+    )  # fmt: skip
+    report = _matched(options, match, screen)
     if report.unconfirmed is None:
         match.remove_files()
     match.check_confirmed(report)
     return 0
 
 
-def _checked(options: argparse.Namespace) -> Request:
+def _checked(options: argparse.Namespace, members: Members) -> Request:
     """What is asked for, once all is named that it needs. Raises RunError."""
-    answers = options.prepared is not None and options.input is None
-    if not answers and (options.input is None or options.key is None):
+    named = options.key is not None and (options.input is not None or options.tables is not None)
+    if not answers(options) and not named:
         raise RunError(Fault.INPUT, "name this party's own table with --input, and its key columns with --key.")
-    return _request(options)
+    return _request(options).resolved(members)
 
 
 def _prepared(
@@ -135,22 +140,26 @@ def _prepared(
     gets_rows = parameters.gives_rows and options.me in parameters.to
     if options.output is not None or options.action is None:
         check_output(options.output, options.me, gets_rows, inputs(options, members))
-    return parameters, request.open(options.input, options.columns), plugin
+    return parameters, request.open(options.input, options.columns, members), plugin
 
 
 def _explain(options: argparse.Namespace, members: Members) -> int:
     """Show the account of what the same options would run."""
-    request = _checked(options)
+    request = _checked(options, members)
     if options.prepare is not None:
         raise RunError(Fault.INPUT, "--prepare sends nothing to anybody; leave out explain, or --prepare.")
     source: Source | None
     if options.prepared is not None:
-        parameters, source = prepared_query(options, request, members)
+        query, source = prepared_query(options, request, members)
+        parameters, rules = query.parameters, query.allowed
+    elif (guarded := guarded_plan(options, request, members)) is not None:
+        return explain(options, guarded)
     else:
         parameters, source, _ = _prepared(options, request, members)
         fit(source, parameters, options.me)
+        rules = allowed(parameters, members, options.me, source.columns)
     notes = [] if source is None else source.notes
-    found = explained(options.me, parameters, source, request.limits, options.output, notes)
+    found = explained(options.me, parameters, source, request.limits, options.output, notes, rules)
     shown = json.dumps(found, indent=2, ensure_ascii=False) if options.format == "json" else None
     sys.stdout.write((shown or "\n".join(lines(found, parameters))) + "\n")
     return 0
@@ -162,6 +171,7 @@ def _request(options: argparse.Namespace) -> Request:
         to=options.to, reveal=options.reveal, join=options.join, protocol=options.protocol, plugin=options.plugin,
         bins=_bins(options.bins), pairs=options.pairs, drop=options.drop, least=options.least,
         limits=Limits(options.memory, options.workers, options.repeat_bins), csv=_form(options.csv),
+        tables=options.tables or (),
     )  # fmt: skip
 
 
@@ -190,13 +200,6 @@ def _matched(options: argparse.Namespace, match: Match, screen: Screen) -> Repor
     return report
 
 
-def _names(text: str) -> list[str]:
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names:
-        raise argparse.ArgumentTypeError("name at least one column")
-    return names
-
-
 def _option(text: str) -> tuple[str, str]:
     """A name and its value, like ``delimiter=;``."""
     name, equals, value = text.partition("=")
@@ -213,7 +216,7 @@ def _form(given: list[tuple[str, str]]) -> dict[str, object]:
 
 def _by_column(text: str) -> dict[str, str]:
     """What is said of columns, like ``email=email,phone=phone:DE``."""
-    return {column: said for column, _, said in (each.partition("=") for each in _names(text))}
+    return {column: said for column, _, said in (each.partition("=") for each in names(text))}
 
 
 def _bytes(text: str) -> int:

@@ -14,7 +14,7 @@ from tacit.cli.consent import question
 from tacit.cli.psi_screen import Screen, size
 from tacit.psi.account import Consent, certify, recorded
 from tacit.psi.output import check_output, write_rows
-from tacit.psi.parameters import UNBALANCED, Parameters
+from tacit.psi.parameters import UNBALANCED
 from tacit.psi.prepared import DEFAULT_BUDGET, Query, prepare
 from tacit.psi.prepared_file import held, read_prepared
 from tacit.psi.report import Report
@@ -30,21 +30,27 @@ def run_prepared(
     _refuse_others(options, request)
     if start is None:
         _prepare(options, request, members, screen)
-    elif options.input is None:
+    elif answers(options):
         _answer(options, start, screen)
     else:
         _ask(options, request, start, screen)
     return 0
 
 
-def prepared_query(options: argparse.Namespace, request: Request, members: Members) -> tuple[Parameters, Source | None]:
-    """The parameters of a query about a prepared table, and the input of the party that asks. Raises RunError."""
+def answers(options: argparse.Namespace) -> bool:
+    """Whether a party answers about its prepared table, and asks about none."""
+    return options.prepared is not None and options.input is None and options.key is None
+
+
+def prepared_query(options: argparse.Namespace, request: Request, members: Members) -> tuple[Query, Source | None]:
+    """A query about a prepared table, and the input of the party that asks. Raises RunError."""
     _refuse_others(options, request)
     start = Start(members, options.me, options.other)
-    if options.input is None:
+    if answers(options):
         file = read_prepared(options.prepared, members.private(options.me).read_key(), options.memory)
-        return Query.answering(start, file).parameters, None
-    return Query.asking(start, request).parameters, request.open(options.input, options.columns)
+        return Query.answering(start, file), None
+    source = request.open(options.input, options.columns, members)
+    return Query.asking(start, request), source
 
 
 def inputs(options: argparse.Namespace, members: Members) -> dict[str, Path]:
@@ -63,7 +69,7 @@ def _prepare(options: argparse.Namespace, request: Request, members: Members, sc
     if not options.prepare.parent.is_dir():
         raise RunError(Fault.INPUT, f"{options.prepare}: the folder {options.prepare.parent} does not exist.")
     check_not_own(options.prepare, inputs(options, members))
-    source = request.open(options.input, ())
+    source = request.open(options.input, (), members)
     about = prepare(source, request, options.prepare, members.private(options.me).read_key(), budget, screen.line)
     whole = options.prepare.stat().st_size
     seconds = time.monotonic() - begin
@@ -91,7 +97,7 @@ def _answer(options: argparse.Namespace, start: Start, screen: Screen) -> None:
 
 def _ask(options: argparse.Namespace, request: Request, start: Start, screen: Screen) -> None:
     check_output(options.output, options.me, gets_rows=True, inputs=inputs(options, start.members))
-    source = request.open(options.input, options.columns)
+    source = request.open(options.input, options.columns, start.members)
     query = Query.asking(start, request)
 
     def ask() -> tuple[Report, int]:
@@ -118,14 +124,14 @@ def _refuse_others(options: argparse.Namespace, request: Request) -> None:
     mistaken = [used for used in request.options() if (used, request.protocol) != ("--protocol", UNBALANCED)]
     if options.prepare is not None and options.prepared is not None:
         mistaken.append("--prepared")
-    if options.most is not None and (options.prepared is None or options.input is not None):
+    if options.most is not None and not answers(options):
         mistaken.append("--most")
     if options.budget is not None and options.prepare is None:
         mistaken.append("--budget")
     if mistaken:
         raise RunError(Fault.INPUT, f"a prepared table has no use for {mistaken[0]} here; leave it out.")
-    of_input = [name for name in ("key", "kind", "normalise", "columns", "output") if getattr(options, name)]
-    if options.input is None and options.prepared is not None and of_input:
+    of_input = [name for name in ("tables", "kind", "normalise", "columns", "output") if getattr(options, name)]
+    if answers(options) and of_input:
         raise RunError(
             Fault.INPUT,
             f"without --input, --prepared answers by the keys as they were prepared; leave out --{of_input[0]}, or "

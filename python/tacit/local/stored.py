@@ -37,7 +37,8 @@ class Stored:
     """An input whose columns are all there, under their own names and in their own types.
 
     name: of the file, for people. relation: the FROM item. types: DuckDB's type of each column. stamp: what changes
-    when the file is written or replaced. is_csv: all columns are text. form: of a CSV file.
+    when the file is written or replaced. is_csv: all columns are text. form: of a CSV file. file: where it is, None of
+    an Arrow stream.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Stored:
     stamp: str
     is_csv: bool = False
     form: CsvForm = USUAL
+    file: Path | None = None
 
     def check_lines(self) -> None:
         """Refuse a CSV file with a malformed line. Raises DataError with the first one."""
@@ -71,7 +73,7 @@ def stored_file(database: duckdb.DuckDBPyConnection, path: Path, form: CsvForm =
         if is_csv:
             _check_csv(name, form)
         raise DataError(name, "the file cannot be read", "save it anew") from None
-    return Stored(name, relation, types, rows, f"{path.resolve()} {size} {written}", is_csv, form)
+    return Stored(name, relation, types, rows, f"{path.resolve()} {size} {written}", is_csv, form, path.resolve())
 
 
 def stored_stream(database: duckdb.DuckDBPyConnection, stream: ArrowStream) -> Stored:

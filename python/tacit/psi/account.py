@@ -11,6 +11,7 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.proof import Proof
 from tacit.agent.recording import Recording
 from tacit.plan.account.statement import NOTHING_ELSE
+from tacit.plan.policy.matches import MatchAllowance
 from tacit.psi.disclosures import (
     CommonKeys,
     Disclosure,
@@ -39,6 +40,11 @@ def account(parameters: Parameters) -> list[str]:
     return [sentence(each, parameters.parties) for each in parameters.disclosures()]
 
 
+def allowances(allowed: Sequence[MatchAllowance]) -> list[str]:
+    """Which rules allow it, a sentence each."""
+    return [f"{each.owner} allows: {each.sentence}" for each in allowed]
+
+
 def agreed(told: Sequence[str]) -> None:
     """Agree, as whoever calls from Python has."""
 
@@ -57,7 +63,8 @@ def recorded(
     approved: run only what the party has approved for several runs. Bins that were done until a failure stay disclosed,
     and are recorded. Returns the last entry too.
     """
-    told = ["What each party will learn", *(f"- {line}" for line in account(run.parameters)), NOTHING_ELSE, *notes]
+    learnt = [*account(run.parameters), *allowances(run.allowed)]
+    told = ["What each party will learn", *(f"- {line}" for line in learnt), NOTHING_ELSE, *notes]
     for line in told:
         run.tell(line)
     consent(told)
@@ -93,17 +100,20 @@ def _approved(run: Run) -> JSON:
     """The entry before anything leaves: the parameters, and all that anybody will learn."""
     parameters = run.parameters
     described = f"psi {parameters.what()} of {together(parameters.parties)}, {len(parameters.normalisers)} key columns"
+    tables = f", of {parameters.options()['--tables']}" if parameters.tables else ""
+    rules = {"allowed": [each.json() for each in run.allowed]} if run.allowed else {}
     kinds = parameters.kinds or ("",) * len(parameters.normalisers)
     read = [f"{how} as {kind}" if kind else how for how, kind in zip(parameters.normalisers, kinds, strict=True)]
     return {
         "party": run.me,
-        "query": f"{described} ({', '.join(read)}), to {together(parameters.to)}",
+        "query": f"{described} ({', '.join(read)}){tables}, to {together(parameters.to)}",
         "plan_hash": parameters.plan_hash.hex(),
         "engine": f"psi/{parameters.protocol_name()}",
         "nodes": list(parameters.parties),
         "parties": {name: run.members.fingerprint(name) for name in parameters.parties},
         "recipients": list(parameters.to),
         "disclosures": disclosed(parameters),
+        **rules,
     }
 
 

@@ -14,6 +14,7 @@ from tacit import _native
 from tacit.agent.faults import RunError
 from tacit.plan.account.page import BESIDES_TITLE, GETS_TITLE, hash_line, indented, items, technical_title, wrapped
 from tacit.plan.account.statement import NOTHING_ELSE
+from tacit.plan.policy.matches import MatchAllowance
 from tacit.psi.account import account, disclosed
 from tacit.psi.choice import Chosen, choose
 from tacit.psi.disclosures import CommonKeys, MatchingKeys, MatchingPairs, PreparedKeys, UniversalIds, together
@@ -33,9 +34,16 @@ Result = CommonKeys | MatchingKeys | MatchingPairs | PreparedKeys | UniversalIds
 
 
 def explained(
-    me: str, parameters: Parameters, source: Source | None, limits: Limits, output: Path | None, notes: Sequence[str]
+    me: str,
+    parameters: Parameters,
+    source: Source | None,
+    limits: Limits,
+    output: Path | None,
+    notes: Sequence[str],
+    rules: Sequence[MatchAllowance] = (),
 ) -> JSON:
-    """The account as data. source: None where a party answers about a table that it has prepared."""
+    """The account as data. source: None where a party answers about a table that it has prepared. rules: what owners
+    allow of tables that their offers name."""
     found: JSON = {
         "format": FORMAT,
         "party": me,
@@ -45,6 +53,7 @@ def explained(
         "recipients": list(parameters.to),
         "agreed": parameters.options(),
         "disclosures": disclosed(parameters),
+        "allowed": [{**each.json(), "sentence": each.sentence} for each in rules],
         "notes": list(notes),
     }
     if source is not None:
@@ -94,6 +103,7 @@ def lines(found: JSON, parameters: Parameters) -> list[str]:
     me, results = found["party"], [isinstance(each.shown, Result) for each in parameters.disclosures()]
     told = list(zip(account(parameters), results, strict=True))
     gets = [line for line, is_result in told if is_result] + ([_output(found, parameters)] if "output" in found else [])
+    gets += [f"{each['owner']} allows: {each['sentence']}" for each in found["allowed"]]
     gets.append("Allowed by each party that takes part, by starting this match.")
     besides = [line for line, is_result in told if not is_result]
     besides += [f"{me} tells {_others(found)} {line}" for line in _announced(found)] if "announced" in found else []

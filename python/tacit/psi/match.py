@@ -68,7 +68,7 @@ class Match(Run):
         watch: Watch = lambda metrics, bins: None,
         announce: Announce = lambda choice: None,
     ) -> None:
-        super().__init__(start, parameters)
+        super().__init__(start, parameters, source.columns if parameters.reveal == "shares" else ())
         self.source, self.limits, self.output, self.plugin = source, limits, output, plugin
         self.watch, self.announce = watch, announce
         self.peer_rows = 0

@@ -34,6 +34,10 @@ class Named:
     tables: Keys
 
 
+UNNAMED = Named(None, [], ())
+"""What options name that name no table."""
+
+
 def offers(members: Members) -> tuple[Table, ...]:
     """All tables that owners offer; none where all parties only match files. Raises RunError."""
     return read_any_offers(members.path.parent / "offers", tuple(members.parties))
@@ -52,6 +56,11 @@ def named(members: Members, me: str, tables: Sequence[str], keys: Sequence[Seque
     return Named(own, mine, tuple((each.name, flat[each.name]) for each in found))
 
 
+def owner_of(members: Members, table: str) -> str:
+    """Whose table it is."""
+    return next(each.owner for each in offers(members) if each.name == table)
+
+
 def own_file(members: Members, table: Table) -> Path:
     """The file of this party's own table. Raises RunError if its private file names none."""
     private = members.private(table.owner)
@@ -64,9 +73,17 @@ def own_file(members: Members, table: Table) -> Path:
 def table_of(members: Members, me: str, path: Path) -> Table | None:
     """The table with rules of which a file holds the rows, by whatever path or link it is named. Raises RunError."""
     files = members.private(me).tables
-    names = [name for name, file in files.items() if _same(path, file)]
-    known = {each.name: each for each in offers(members) if each.owner == me} if names else {}
-    return next((known[name] for name in names if name in known and not is_opened(known[name])), None)
+    found = [offered_by(members, me, name) for name, file in files.items() if _same(path, file)]
+    return next((each for each in found if not is_opened(each)), None)
+
+
+def offered_by(members: Members, owner: str, name: str) -> Table:
+    """A table as it is offered now. What is not offered any more is closed. Raises RunError."""
+    for table in offers(members):
+        if (table.owner, table.name) == (owner, name):
+            return table
+    problem = f"{owner} offers no table {name}"
+    raise RunError(Fault.POLICY, f"{problem}; declare it in offers/{owner}.toml, or remove it from the private file.")
 
 
 def check_unnamed(members: Members, me: str, path: Path) -> None:

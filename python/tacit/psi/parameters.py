@@ -35,6 +35,7 @@ from tacit.psi.disclosures import (
     parts,
     together,
 )
+from tacit.psi.offered import Keys
 
 JOINS = ("inner", "left", "right", "full", "anti")
 
@@ -76,8 +77,9 @@ class Parameters:
     one key. pairs: one of PAIRS. dropped: the parties whose rows are left out if they share keys with several rows of
     the other. least: how many keys have to match for a sum to be shown. kinds: for each key column what its texts are
     read as at all parties, "" for nothing else; empty if that holds for all. No party reads a key as anything that
-    another one announces. prices: the table of prices that all share, as JSON; None for the default. link: the network
-    by which protocols are chosen, as the federation file declares it; None if it does not.
+    another one announces. tables: those of offers that are matched, with their key columns. prices: the table of prices
+    that all share, as JSON; None for the default. link: the network by which protocols are chosen, as the federation
+    file declares it; None if it does not.
 
     More than two parties find the rows whose keys all of them have, and nothing else.
     """
@@ -96,6 +98,7 @@ class Parameters:
     dropped: tuple[str, ...] = ()
     least: int = LEAST
     kinds: tuple[str, ...] = field(default=(), kw_only=True)
+    tables: Keys = field(default=(), kw_only=True)
     prices: str | None = field(default=None, kw_only=True, repr=False)
     link: Link | None = field(default=None, kw_only=True)
 
@@ -254,6 +257,7 @@ class Parameters:
         rows, link = self.reveal == "intersection", self.link
         said = {
             "the parties": together(self.parties),
+            "--tables": together([f"{name} ({', '.join(keys)})" for name, keys in self.tables]) if self.tables else "",
             "--prepared": "given" if self.protocol == UNBALANCED else "",
             "--key": together(by_key),
             "--normalise": ", ".join(self.normalisers),

@@ -15,6 +15,8 @@ from pathlib import Path
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.private_key import PrivateKey
+from tacit.plan.facts.catalog import Table
+from tacit.psi.offered import Keys, offered_by, table_of
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.prepared_file import (
     COPIES,
@@ -55,14 +57,18 @@ def prepare(
         tell(note)
     tell(f"preparing {source.rows:,} rows")
     prepared, published = _native.PreparedSet.prepare(table, source.rows, budget)
-    about = Description(source.rows, budget, source.kinds(), list(normalisers), token_key.hex())
+    own, file = request.named.own, source.stored.file
+    about = Description(
+        source.rows, budget, source.kinds(), list(normalisers), token_key.hex(), None if file is None else str(file),
+        None if own is None else own.name, list(source.key),
+    )  # fmt: skip
     write_prepared(path, private_key, about, prepared.secret(), published)
     return about
 
 
-def query_parameters(parties: tuple[str, str], asker: str, normalisers: tuple[str, ...]) -> Parameters:
-    """What both parties of a query agree on."""
-    return Parameters(parties, normalisers, (asker,), protocol=UNBALANCED)
+def query_parameters(parties: tuple[str, str], asker: str, normalisers: tuple[str, ...], tables: Keys) -> Parameters:
+    """What both parties of a query agree on. tables: the prepared one, if its owner offers it."""
+    return Parameters(parties, normalisers, (asker,), protocol=UNBALANCED, tables=tables)
 
 
 class Query(Run):
@@ -75,13 +81,16 @@ class Query(Run):
         """The end that answers. Raises RunError."""
         parties = _two(start)
         (asker,) = (name for name in parties if name != start.me)
-        return cls(start, query_parameters(parties, asker, tuple(file.about.normalisers)))
+        tables = _prepared_table(start, file.about)
+        return cls(start, query_parameters(parties, asker, tuple(file.about.normalisers), tables))
 
     @classmethod
     def asking(cls, start: Start, request: Request) -> Query:
         """The end that asks. Raises RunError."""
-        parties = _two(start)
-        return cls(start, query_parameters(parties, request.me, request.normalisers()))
+        parties, own = _two(start), request.named.own
+        mine = tuple(each for each in request.named.tables if own is not None and each[0] == own.name)
+        theirs = tuple(each for each in request.named.tables if each not in mine)
+        return cls(start, query_parameters(parties, request.me, request.normalisers(), theirs), beside=mine)
 
     def answer(self, file: PreparedFile, most: int | None) -> tuple[Report, int]:
         """Answer the peer's query. most: how many rows it may ask about at once, if the owner limits that.
@@ -151,6 +160,18 @@ class Query(Run):
         kept = "is here already" if has else "is sent now, to be kept"
         self.tell(f"offline: what is published, {published:,} B for {rows:,} rows, {kept}")
         self.tell(f"online: {cost['receiver']:,} B to ask about {asked:,} rows, {cost['sender']:,} B to answer")
+
+
+def _prepared_table(start: Start, about: Description) -> Keys:
+    """The table that was prepared, as its owner offers it now: by its name, or by the file that it was made of.
+
+    Raises RunError if it is not offered any more.
+    """
+    if about.table is not None:
+        table: Table | None = offered_by(start.members, start.me, about.table)
+    else:
+        table = None if about.input is None else table_of(start.members, start.me, Path(about.input))
+    return () if table is None else ((table.name, tuple(about.key)),)
 
 
 def _two(start: Start) -> tuple[str, str]:

@@ -23,8 +23,8 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import derived_key
 from tacit.agent.private_key import PrivateKey
 
-MAGIC = b"tacit prepared 3"
-SEALING = b"tacit prepared 3 sealing"
+MAGIC = b"tacit prepared 4"
+SEALING = b"tacit prepared 4 sealing"
 LABEL = "prepared"
 PUBLISHED = b"tacitSE"
 """How what is published begins, of every version."""
@@ -41,7 +41,8 @@ COPIES = 4
 class Description:
     """What a prepared table is. rows: of the table. budget: how many rows may be asked about in all.
 
-    kinds and normalisers: of each key column. token_key: of tokens.
+    kinds and normalisers: of each key column. token_key: of tokens. input: the file that it was made of, None for a
+    table in memory. table: the name of that in its owner's offer, None if it has none. key: its key columns.
     """
 
     rows: int
@@ -49,6 +50,9 @@ class Description:
     kinds: list[str]
     normalisers: list[str]
     token_key: str
+    input: str | None
+    table: str | None
+    key: list[str]
 
 
 @dataclass(frozen=True)

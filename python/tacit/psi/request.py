@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.prices import shared_prices
-from tacit.local.csv_form import CsvForm, FormError
+from tacit.local.csv_form import USUAL, CsvForm, FormError
 from tacit.local.engine import ArrowStream
 from tacit.psi.disclosures import together
 from tacit.psi.exact import CASTS
+from tacit.psi.offered import UNNAMED, Keys, Named, check_unnamed, named, own_file, owner_of
 from tacit.psi.parameters import LEAST, REVEALS, Parameters, listed
 from tacit.psi.source import Source, open_source
 from tacit.psi.start import matching
@@ -44,7 +45,7 @@ class Request:
     """A party's options; `tacit psi --help` says what each is for. Errors call them as they are called there.
 
     me: this party. keys: the columns of each key, the most important key first. normalise and kinds: by key column.
-    plugin: its name. csv: how a CSV file is written.
+    plugin: its name. csv: how a CSV file is written. named: what ``tables`` and keys name, by ``resolved``.
     """
 
     me: str
@@ -63,6 +64,13 @@ class Request:
     least: int = LEAST
     limits: Limits = field(default=Limits())
     csv: Mapping[str, object] | None = None
+    tables: Sequence[str] = ()
+    named: Named = UNNAMED
+
+    def resolved(self, members: Members) -> Request:
+        """The same with this party's own columns as keys, where options name tables of offers. Raises RunError."""
+        found = named(members, self.me, self.tables, self.keys)
+        return replace(self, keys=found.keys, named=found)
 
     @property
     def key(self) -> list[str]:
@@ -94,19 +102,44 @@ class Request:
             _dropped(parties, self.drop),
             self.least,
             kinds=self.key_kinds(),
+            tables=self._tables(members, parties),
             prices=shared_prices(members.path),
             link=members.link,
         )
 
-    def open(self, data: str | Path | ArrowStream, columns: Sequence[str] | None) -> Source:
-        """This party's own table. columns: the payload, by default all, but none to share. Raises RunError."""
+    def _tables(self, members: Members, parties: tuple[str, ...]) -> Keys:
+        """The tables of offers with their keys. Raises RunError if one belongs to a party that takes no part."""
+        for owner, name in ((owner_of(members, name), name) for name, _ in self.named.tables):
+            if owner not in parties:
+                raise RunError(Fault.INPUT, f"--tables names {name} of {owner}, which takes no part in this match.")
+        return self.named.tables
+
+    def open(self, data: str | Path | ArrowStream | None, columns: Sequence[str] | None, members: Members) -> Source:
+        """This party's own table. columns: the payload, by default all, but none to share. Raises RunError.
+
+        data: None where an offer names the table, whose file the private file knows.
+        """
         if columns is None and self.reveal == "shares":
             columns = ()
-        path_or_table = Path(data) if isinstance(data, str) else data
-        return open_source(path_or_table, self.key, columns, self.limits.memory, self.key_kinds(), self.form())
+        own = self.named.own
+        if own is not None and data is not None:
+            problem = f"--tables names {own.name}, whose file the private file of {self.me} knows"
+            raise RunError(Fault.INPUT, f"{problem}; leave out --input.")
+        if own is not None:
+            data = own_file(members, own)
+        if data is None:
+            raise RunError(Fault.INPUT, "name this party's own table with --input, and its key columns with --key.")
+        if isinstance(data, str):
+            data = Path(data)
+        if own is None and isinstance(data, Path):
+            check_unnamed(members, self.me, data)
+        return open_source(data, self.key, columns, self.limits.memory, self.key_kinds(), self.form(members))
 
-    def form(self) -> CsvForm:
-        """How a CSV file is written. Raises RunError."""
+    def form(self, members: Members) -> CsvForm:
+        """How a CSV file is written: as options say it, or the private file of a table. Raises RunError."""
+        own = self.named.own
+        if own is not None and not self.csv:
+            return members.private(self.me).forms.get(own.name, USUAL)
         try:
             return CsvForm.of(self.csv or {})
         except FormError as error:

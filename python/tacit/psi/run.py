@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from tacit import _native
@@ -12,8 +12,10 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.record import COMPLETED
 from tacit.agent.recording import Recording
 from tacit.psi.disclosures import together
+from tacit.psi.offered import Keys
 from tacit.psi.parameters import Parameters
 from tacit.psi.report import Report
+from tacit.psi.rules import allowed
 from tacit.psi.start import Start
 
 Watch = Callable[[Mapping[str, int], int], None]
@@ -21,7 +23,10 @@ Watch = Callable[[Mapping[str, int], int], None]
 
 
 class Run:
-    """One party's part. parameters: equal at all parties."""
+    """One party's part. parameters: equal at all parties. There is none that an owner's rules do not allow.
+
+    shared: columns of this party that leave it as shares. beside: its own table, if the others are told no name of it.
+    """
 
     kind = "match"
     """What it is called."""
@@ -32,8 +37,9 @@ class Run:
     may_ask: tuple[str, ...] = ()
     """How many items each party may ask about by deviating, in sentences, as soon as that is known."""
 
-    def __init__(self, start: Start, parameters: Parameters) -> None:
+    def __init__(self, start: Start, parameters: Parameters, shared: Sequence[str] = (), beside: Keys = ()) -> None:
         self.start, self.parameters = start, parameters
+        self.allowed = allowed(parameters, start.members, start.me, shared, beside)
         self.members, self.me, self.tell = start.members, start.me, start.tell
         self.number = parameters.parties.index(self.me)
         self.others = [party for party in parameters.parties if party != self.me]

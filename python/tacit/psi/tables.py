@@ -66,6 +66,7 @@ def intersect(
     normalise: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
     csv: Mapping[str, object] | None = None,
+    tables: Sequence[str] = (),
     to: str = "all",
     join: str = "inner",
     protocol: str = "auto",
@@ -79,11 +80,12 @@ def intersect(
 
     table: a path to Parquet or CSV, or anything that exports an Arrow stream. kinds: what texts of key columns are read
     as, like ``{"id": "number"}``, equal at all parties. csv: how a CSV file is written, like ``{"delimiter": ";"}``.
+    tables: those of offers that are matched; table is None where one of them is this party's own.
     other: whom to match with, by default all of the federation file. wait: for how many seconds the others are waited
     for. Raises RunError and native errors.
     """
     request = Request(
-        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv, to=to, join=join, protocol=protocol,
+        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv, tables=tables, to=to, join=join, protocol=protocol,
         bins=bins, plugin=None if plugin is None else str(plugin.name), limits=Limits(memory, workers),
     )  # fmt: skip
     return _match(table, columns, federation, request, wait, plugin)
@@ -100,6 +102,7 @@ def identify(
     normalise: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
     csv: Mapping[str, object] | None = None,
+    tables: Sequence[str] = (),
     protocol: str = "auto",
     memory: int = 3 << 30,
     wait: float | None = None,
@@ -109,7 +112,7 @@ def identify(
     key: the columns of a key, or a list of keys, the most important first, like ``[["email"], ["last", "dob"]]``.
     """
     request = Request(
-        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, csv=csv, protocol=protocol, reveal="ids",
+        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, csv=csv, tables=tables, protocol=protocol, reveal="ids",
         limits=Limits(memory),
     )  # fmt: skip
     return _match(table, columns, federation, request, wait)
@@ -126,6 +129,7 @@ def share(
     normalise: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
     csv: Mapping[str, object] | None = None,
+    tables: Sequence[str] = (),
     pairs: str = "all",
     drop_contaminated: str | None = None,
     memory: int = 3 << 30,
@@ -136,7 +140,7 @@ def share(
     key: as of ``identify``. pairs: all, or one for each row at most. drop_contaminated: both, or a party.
     """
     request = Request(
-        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, csv=csv, reveal="shares", pairs=pairs,
+        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, csv=csv, tables=tables, reveal="shares", pairs=pairs,
         drop=drop_contaminated, limits=Limits(memory),
     )  # fmt: skip
     return _match(table, columns, federation, request, wait)
@@ -153,6 +157,7 @@ def aggregate(
     normalise: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
     csv: Mapping[str, object] | None = None,
+    tables: Sequence[str] = (),
     to: str = "both",
     least: int = LEAST,
     memory: int = 3 << 30,
@@ -166,7 +171,7 @@ def aggregate(
     if reveal != "cardinality" and not reveal.startswith("sum("):
         raise RunError(Fault.INPUT, f"{reveal!r} is no number; write cardinality or sum(PARTY.COLUMN).")
     request = Request(
-        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv, to=to, reveal=reveal, least=least,
+        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv, tables=tables, to=to, reveal=reveal, least=least,
         limits=Limits(memory),
     )  # fmt: skip
     return _match(table, (), federation, request, wait).report
@@ -182,13 +187,17 @@ def prepare(
     normalise: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
     csv: Mapping[str, object] | None = None,
+    tables: Sequence[str] = (),
     budget: int = DEFAULT_BUDGET,
     memory: int = 3 << 30,
 ) -> None:
     """Prepare a table into a file, to be asked about up to ``budget`` rows in all, as ``tacit psi --prepare``."""
-    private_key = Members.load(Path(federation)).private(me).read_key()
-    request = Request(me=me, keys=[key], normalise=normalise, kinds=kinds, csv=csv, limits=Limits(memory))
-    prepare_table(request.open(table, ()), request, Path(file), private_key, budget)
+    members = Members.load(Path(federation))
+    request = Request(
+        me=me, keys=[key], normalise=normalise, kinds=kinds, csv=csv, tables=tables, limits=Limits(memory)
+    ).resolved(members)  # fmt: skip
+    private_key = members.private(me).read_key()
+    prepare_table(request.open(table, (), members), request, Path(file), private_key, budget)
 
 
 def answer(
@@ -222,14 +231,18 @@ def ask(
     normalise: Mapping[str, str] | None = None,
     kinds: Mapping[str, str] | None = None,
     csv: Mapping[str, object] | None = None,
+    tables: Sequence[str] = (),
     memory: int = 3 << 30,
     wait: float | None = None,
 ) -> Matched:
     """The rows whose keys the other party's prepared table had. file: where what it publishes is kept."""
-    request = Request(me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv, limits=Limits(memory))
+    asked = Request(
+        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv, tables=tables, limits=Limits(memory)
+    )  # fmt: skip
     with Start(Members.load(Path(federation)), me, other, wait) as start:
+        request = asked.resolved(start.members)
         query = Query.asking(start, request)
-        source = request.open(table, columns)
+        source = request.open(table, columns, start.members)
         report, rows, _ = recorded(query, lambda: query.ask(source, Path(file), memory))
     return Matched(rows, report)
 
@@ -255,8 +268,9 @@ def _match(
 ) -> Matched:
     members = Members.load(Path(federation))
     with Start(members, request.me, request.other, wait) as start:
+        request = request.resolved(members)
         parameters = request.parameters(members)
-        source = request.open(table, columns)
+        source = request.open(table, columns, members)
         match = Match(start, parameters, source, request.limits, plugin=plugin)
         report, rows, _ = recorded(match, lambda: (match.run(), match.rows))
     return Matched(rows, report)

@@ -1,0 +1,98 @@
+"""Numbers of matches that owners' floors guard: `tacit psi` asks them as queries, which have guards."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from tacit.agent.answer import Answer
+from tacit.agent.connection import Connection, connect
+from tacit.agent.diagnosis import as_run_error
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
+from tacit.agent.steps import participants
+from tacit.cli.account import show_account
+from tacit.cli.consent import question
+from tacit.cli.party_process import fork
+from tacit.cli.progress import Progress
+from tacit.cli.psi_screen import Screen
+from tacit.cli.screen import console
+from tacit.plan import explain_json, explain_text, learnt
+from tacit.plan.physical.placed import PlacedPlan
+from tacit.psi.disclosures import together
+from tacit.psi.guarded import KEYS, TOTAL
+from tacit.psi.request import Request
+from tacit.psi.rules import judged
+
+Guarded = tuple[Connection, PlacedPlan]
+"""A federation and the plan of the query that is asked in place of a match."""
+
+WITHHELD = "withheld, since fewer stand behind it than an owner's floor"
+
+
+def guarded_plan(options: argparse.Namespace, request: Request, members: Members) -> Guarded | None:
+    """The query that answers in place of the match; None where owners allow the match itself.
+
+    Raises RunError if the match is refused, or if parties compute the query that take no part in the match.
+    """
+    if not request.tables or (request.reveal != "cardinality" and not request.reveal.startswith("sum(")):
+        return None
+    parameters = request.parameters(members)
+    with as_run_error():
+        found = judged(parameters, members, options.me).question
+    if found is None:
+        return None
+    connection = connect(options.federation, party=options.me, private=options.private)
+    plan = connection.plan(found, parameters.to)
+    names = participants(plan, connection.federation.catalog.parties)
+    if beyond := [name for name in names if name not in parameters.parties]:
+        to = ",".join(parameters.to)
+        start = f'tacit party --name NAME --to {to} "{found}"'
+        problem = f"an owner's floor guards this number, and {together(beyond)} computes it, too, as a node"
+        raise RunError(Fault.INPUT, f"{problem}; start `{start}` at each of {together(names)}.")
+    return connection, plan
+
+
+def explain(options: argparse.Namespace, guarded: Guarded) -> int:
+    """Show the account of the query."""
+    connection, plan = guarded
+    costs = connection.predict(plan)
+    if options.format == "json":
+        sys.stdout.write(json.dumps(explain_json(plan, costs), indent=2, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write(f"{_said(plan)}\n\n{explain_text(plan, costs)}")
+    return 0
+
+
+def ask(options: argparse.Namespace, guarded: Guarded, screen: Screen) -> int:
+    """Ask the query, once its account is agreed with, and print what it shows."""
+    connection, plan = guarded
+    shown = console(to_stderr=True)
+    shown.quiet = options.quiet
+    screen.line(_said(plan))
+    show_account(plan, shown)
+    question(f"Start the match as {options.me}", yes=options.yes, quiet=options.quiet)([_said(plan), *learnt(plan)])
+    with Progress(plan, connection.parties_here(plan), shown) as progress:
+        done = connection.run(plan, progress, options.wait, fork)
+    if done.answer is not None:
+        _print(done.answer)
+    else:
+        screen.line(f"{options.me} has done its part; the answer went to {together(plan.recipients)}.")
+    if done.unrecorded is not None:
+        raise done.unrecorded
+    return 0
+
+
+def _said(plan: PlacedPlan) -> str:
+    return f"Owners' floors guard this number, so that it is asked as a query: {plan.query}"
+
+
+def _print(answer: Answer) -> None:
+    """The numbers, or that they are withheld."""
+    (row,) = answer.rows()
+    found: dict[str, Any] = dict(zip(answer.columns, row, strict=True))
+    for name, title in ((KEYS, "matching keys"), (TOTAL, "sum")):
+        if name in found:
+            sys.stdout.write(f"{title}: {WITHHELD if found[name] is None else found[name]}\n")

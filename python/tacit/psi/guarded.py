@@ -1,0 +1,74 @@
+"""A number of common keys, or a sum over them, as the SQL question that shows it above owners' floors alone.
+
+A match counts without a guard. The query counts the same rows under the engine's protection, where guards are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tacit.plan.policy.matches import MatchedTable
+from tacit.psi.parameters import LEAST, Parameters
+
+KEYS, TOTAL = "keys", "total"
+"""The columns of the answer."""
+
+
+class Unaskable(Exception):
+    """A number that no question shows above the floors. Its text is what to do instead."""
+
+
+def question_text(parameters: Parameters, named: Sequence[MatchedTable]) -> str:
+    """The question. Raises Unaskable if the query would not count what the match counts."""
+    _check(parameters, named)
+    first, second = named
+    outputs = [f"{_count(first, second)} AS {KEYS}"]
+    if parameters.summed is not None:
+        owner, column = parameters.summed
+        summed, other = (first, second) if first.table.owner == owner else (second, first)
+        if not _unique(other):
+            raise Unaskable(f"declare {_listed(other)} unique, so that each row is added once")
+        outputs.append(f"SUM({summed.table.name}.{column}) AS {TOTAL}")
+    keys = zip(_qualified(first), _qualified(second), strict=True)
+    equal = " AND ".join(f"{one} = {other}" for one, other in keys)
+    return f"SELECT {', '.join(outputs)} FROM {first.table.name} JOIN {second.table.name} ON {equal}"
+
+
+def _check(parameters: Parameters, named: Sequence[MatchedTable]) -> None:
+    """Refuse matches of other keys than those that SQL compares."""
+    owners = {each.table.owner for each in named}
+    for party in parameters.parties:
+        if party not in owners:
+            raise Unaskable(f"offer the table of {party} and name it in --tables, so that guards can count")
+    if set(parameters.normalisers) != {"exact"}:
+        raise Unaskable("leave out --normalise, and store keys in one spelling, since guards compare them as they are")
+    if any(parameters.kinds):
+        raise Unaskable("leave out --kind, since offers say what keys are")
+    if parameters.least != LEAST:
+        raise Unaskable("leave out --least, since owners' floors decide what is shown")
+
+
+def _count(first: MatchedTable, second: MatchedTable) -> str:
+    """How many keys both have."""
+    if _unique(first) and _unique(second):
+        return "COUNT(*)"
+    repeated = second if _unique(first) else first
+    other = first if repeated is second else second
+    if not _unique(other) or len(repeated.keys) > 1:
+        raise Unaskable(
+            f"declare {_listed(other if not _unique(other) else repeated)} unique, so that keys are counted"
+        )
+    return f"COUNT(DISTINCT {_qualified(repeated)[0]})"
+
+
+def _unique(matched: MatchedTable) -> bool:
+    """Whether no two rows have the same key."""
+    return any(each <= set(matched.keys) for each in matched.table.unique)
+
+
+def _qualified(matched: MatchedTable) -> list[str]:
+    return [f"{matched.table.name}.{key}" for key in matched.keys]
+
+
+def _listed(matched: MatchedTable) -> str:
+    return " and ".join(_qualified(matched))

@@ -1,0 +1,158 @@
+"""Owners' rules for a match of their tables: allowed as it is, answered by a guarded query instead, or refused.
+
+Every party judges for all owners, by the offers and the options alone, before it shares anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+
+from tacit.agent.diagnosis import as_run_error
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
+from tacit.agent.verdicts import Verdict, verdicts
+from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.policy.matches import MatchAllowance, MatchedTable, MatchQuestion, Shows, check_match
+from tacit.plan.policy.refusal import PolicyRefusal
+from tacit.psi.disclosures import together
+from tacit.psi.guarded import Unaskable, question_text
+from tacit.psi.offered import Keys, offers
+from tacit.psi.parameters import LEAST, Parameters
+
+COSTS = ("--bins", "--protocol", "[link] of the federation file", "prices.toml")
+"""Options that decide how a match runs, and not what it shows."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What owners allow of a match. question: in SQL, the one that is asked in place of a match without guards.
+
+    verdict: of that question.
+    """
+
+    allowed: tuple[MatchAllowance, ...] = ()
+    question: str | None = None
+    verdict: Verdict | None = None
+
+
+def allowed(
+    parameters: Parameters, members: Members, me: str, shared: Sequence[str], beside: Keys = ()
+) -> tuple[MatchAllowance, ...]:
+    """What allows a match that is about to run. Raises RunError where nothing does."""
+    with as_run_error():
+        found = judged(parameters, members, me, shared, beside)
+    if found.question is not None:
+        problem = "a match tells its numbers without a guard, which owners' rules do not allow here"
+        raise RunError(Fault.POLICY, f'{problem}; ask in SQL, to {together(parameters.to)}: "{found.question}".')
+    return found.allowed
+
+
+def judged(
+    parameters: Parameters, members: Members, me: str = "", shared: Sequence[str] = (), beside: Keys = ()
+) -> Judged:
+    """What all owners say of a match. Raises PolicyRefusal if one of them does not allow it, with what would pass.
+
+    shared: columns of ``me`` that leave it as shares. beside: a table of which the other parties are told no name.
+    """
+    known = {each.name: each for each in offers(members)} if parameters.tables or beside else {}
+    tables = tuple(known.values())
+    parties, today = tuple(members.parties), datetime.now(UTC).date()
+    named = tuple(
+        MatchedTable(known[name], keys, _shown(known[name], parameters, shared, me))
+        for name, keys in (*parameters.tables, *beside)
+    )
+    judge = Judge(Catalog(parties, "", (), tables), named, today)
+    try:
+        return judge.verdict(parameters)
+    except PolicyRefusal as refusal:
+        _advise(refusal, parameters, judge)
+        raise
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Judges a match of tables, and what could be asked instead."""
+
+    catalog: Catalog
+    named: tuple[MatchedTable, ...]
+    today: date
+
+    def verdict(self, parameters: Parameters) -> Judged:
+        """Raises PolicyRefusal."""
+        said = {name: value for name, value in parameters.options().items() if name not in COSTS}
+        question = MatchQuestion(parameters.parties, parameters.to, self.named, _shows(parameters), said)
+        try:
+            return Judged(check_match(question, self.today))
+        except PolicyRefusal as refusal:
+            if parameters.reveal not in ("cardinality", "sum"):
+                raise
+            return self._guarded(parameters, refusal)
+
+    def _guarded(self, parameters: Parameters, refusal: PolicyRefusal) -> Judged:
+        """A number that is shown above the floors alone, if it can be asked for so."""
+        try:
+            question = question_text(parameters, self.named)
+        except Unaskable as unaskable:
+            refusal.change = str(unaskable)
+            raise refusal from None
+        (verdict,) = verdicts(question, self.catalog, parameters.to)
+        if isinstance(verdict.error, PolicyRefusal):
+            raise PolicyRefusal(tuple(replace(each, position=None) for each in verdict.error.problems))
+        if verdict.error is not None:
+            refusal.change = f"a question in its place is wrong: {verdict.error}".rstrip(".")
+            raise refusal
+        return Judged((), question, verdict)
+
+
+def _shown(table: Table, parameters: Parameters, shared: Sequence[str], me: str) -> tuple[str, ...]:
+    """The columns besides keys that leave a table: those that are summed, or that this party shares."""
+    if parameters.summed is not None and parameters.summed[0] == table.owner:
+        return (parameters.summed[1],)
+    return tuple(shared) if parameters.reveal == "shares" and table.owner == me else ()
+
+
+def _shows(parameters: Parameters) -> Shows:
+    if parameters.plugin is not None:
+        return "foreign"
+    match parameters.reveal:
+        case "ids":
+            return "ids"
+        case "shares":
+            return "shares"
+        case _:
+            return "rows"
+
+
+def _advise(refusal: PolicyRefusal, parameters: Parameters, judge: Judge) -> None:
+    """Write into a refusal the first change of options that passes; where none does, it says whom to ask."""
+    for sentence, changed in _changes(parameters):
+        try:
+            judge.verdict(changed)
+        except (PolicyRefusal, RunError):
+            continue
+        refusal.change, refusal.changed_recipients = sentence, changed.to
+        return
+
+
+def _changes(parameters: Parameters) -> Iterator[tuple[str, Parameters]]:
+    """Other recipients, a number in place of rows, and both; the smallest change first."""
+    fewer = [(party,) for party in parameters.parties if (party,) != parameters.to]
+    for to in fewer:
+        yield from _changed(f"--to {to[0]}", parameters, to=to)
+    number = {
+        "reveal": "cardinality", "summed": None, "join": "inner", "protocol": "auto", "bins": None, "plugin": None,
+        "pairs": "all", "dropped": (), "least": LEAST,
+    }  # fmt: skip
+    yield from _changed("--reveal cardinality", parameters, **number)
+    for to in fewer:
+        yield from _changed(f"--reveal cardinality --to {to[0]}", parameters, to=to, **number)
+
+
+def _changed(sentence: str, parameters: Parameters, **changes: object) -> Iterator[tuple[str, Parameters]]:
+    """The parameters after a change, unless options cannot say it."""
+    try:
+        yield sentence, replace(parameters, **changes)  # type: ignore[arg-type]  # mypy knows no names of fields
+    except RunError:
+        return
