@@ -120,7 +120,7 @@ def test_a_file_that_holds_nothing_published_is_not_asked_with_nor_replaced(pair
 def prepared(pair: Pair) -> Path:
     """A file of the right form."""
     path = pair.folder / "a.prepared"
-    about = Description(30, 7, ["number"], ["exact"], "5e" * 16)
+    about = Description(30, 7, ["number"], ["exact"], "5e" * 16, None, None, ["id"])
     write_prepared(path, private_key(pair, "a"), about, b"12345", bytes(_native.published_bytes(30, 7)))
     return path
 

@@ -85,7 +85,8 @@ def intersect(
     for. Raises RunError and native errors.
     """
     request = Request(
-        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv, tables=tables, to=to, join=join, protocol=protocol,
+        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv,
+        tables=tables, to=to, join=join, protocol=protocol,
         bins=bins, plugin=None if plugin is None else str(plugin.name), limits=Limits(memory, workers),
     )  # fmt: skip
     return _match(table, columns, federation, request, wait, plugin)
@@ -112,7 +113,8 @@ def identify(
     key: the columns of a key, or a list of keys, the most important first, like ``[["email"], ["last", "dob"]]``.
     """
     request = Request(
-        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, csv=csv, tables=tables, protocol=protocol, reveal="ids",
+        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, csv=csv,
+        tables=tables, protocol=protocol, reveal="ids",
         limits=Limits(memory),
     )  # fmt: skip
     return _match(table, columns, federation, request, wait)
@@ -140,7 +142,8 @@ def share(
     key: as of ``identify``. pairs: all, or one for each row at most. drop_contaminated: both, or a party.
     """
     request = Request(
-        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, csv=csv, tables=tables, reveal="shares", pairs=pairs,
+        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, csv=csv,
+        tables=tables, reveal="shares", pairs=pairs,
         drop=drop_contaminated, limits=Limits(memory),
     )  # fmt: skip
     return _match(table, columns, federation, request, wait)
@@ -171,7 +174,8 @@ def aggregate(
     if reveal != "cardinality" and not reveal.startswith("sum("):
         raise RunError(Fault.INPUT, f"{reveal!r} is no number; write cardinality or sum(PARTY.COLUMN).")
     request = Request(
-        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv, tables=tables, to=to, reveal=reveal, least=least,
+        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv,
+        tables=tables, to=to, reveal=reveal, least=least,
         limits=Limits(memory),
     )  # fmt: skip
     return _match(table, (), federation, request, wait).report
