@@ -1,4 +1,7 @@
-"""Ask owners' rules about queries: what is allowed, by which rule, and what is refused. Runs nothing, reads no data."""
+"""Ask owners' rules about queries, or with --tables about a match: what is allowed, by which rule, and what is refused.
+
+Runs nothing, and reads no data.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +13,36 @@ from pathlib import Path
 
 from tacit.agent.connection import connect
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
 from tacit.agent.verdicts import Verdict
+from tacit.cli.psi_arguments import add_shown
 from tacit.cli.query_arguments import add_federation, add_recipients
+from tacit.psi.request import Request
+from tacit.psi.verdict import match_verdict
 
 NAME = "test"
-HELP = "say which queries of a file owners' rules allow"
+HELP = "say which queries of a file, or which match, owners' rules allow"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """FILE, --federation, --private, --to, --format."""
-    parser.add_argument("file", metavar="FILE", help="SQL queries, divided by semicolons, or - for standard input")
+    """FILE, --federation, --private, --to, --format, and the options of a match."""
+    parser.add_argument(
+        "file", nargs="?", metavar="FILE", help="SQL queries, divided by semicolons, or - for standard input"
+    )
     add_federation(parser)
     add_recipients(parser)
+    match = parser.add_argument_group("a match in place of queries, by the options of tacit psi")
+    match.add_argument("--as", dest="me", metavar="PARTY", help="whose --columns these are (default: nobody's)")
+    add_shown(match)
     parser.add_argument("--format", choices=["text", "json"], default="text", help="for people or for programs")
 
 
 def run(options: argparse.Namespace) -> int:
     """Run the command. Exit status: 3 if a query is refused, else 2 if one is wrong."""
+    if options.tables is not None:
+        return _of_match(options)
+    if options.file is None:
+        raise RunError(Fault.INPUT, "name a file of queries, or the tables of a match with --tables.")
     found = connect(options.federation, private=options.private).verdicts(_text(options.file), options.to)
     if not found:
         raise RunError(Fault.INPUT, f"{options.file} has no query; write one or more, divided by semicolons.")
@@ -36,6 +52,26 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write("\n\n".join("\n".join(_lines(each)) for each in found) + "\n")
     faults = {each.fault for each in found}
     return next((each.exit_status for each in (Fault.POLICY, Fault.INPUT) if each in faults), 0)
+
+
+def _of_match(options: argparse.Namespace) -> int:
+    """The verdict of a match. Exit status: 3 if it is refused."""
+    if options.file is not None or options.key is None:
+        raise RunError(Fault.INPUT, "of a match, name --tables and --key, and no file of queries.")
+    found = match_verdict(_request(options), Members.load(options.federation, options.private), options.columns or ())
+    if options.format == "json":
+        sys.stdout.write(json.dumps([found.json()], indent=2, ensure_ascii=False) + "\n")
+    else:
+        sys.stdout.write("\n".join(found.lines()) + "\n")
+    return Fault.POLICY.exit_status if found.refusal is not None else 0
+
+
+def _request(options: argparse.Namespace) -> Request:
+    return Request(
+        me=options.me or "", keys=options.key, other=options.other, normalise=options.normalise, kinds=options.kind,
+        to=",".join(options.to or ["all"]), reveal=options.reveal, join=options.join, plugin=options.plugin,
+        pairs=options.pairs, drop=options.drop, least=options.least, tables=options.tables,
+    )  # fmt: skip
 
 
 def _text(file: str) -> str:

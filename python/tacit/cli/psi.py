@@ -18,7 +18,7 @@ from pathlib import Path
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.cli.durations import seconds
-from tacit.cli.psi_arguments import add_named, names
+from tacit.cli.psi_arguments import add_shown
 from tacit.cli.psi_guarded import ask, explain, guarded_plan
 from tacit.cli.psi_prepared import answers, asked, inputs, prepared_query, run_prepared
 from tacit.cli.psi_screen import Screen
@@ -26,7 +26,7 @@ from tacit.psi.account import certify, recorded
 from tacit.psi.explain import explained, lines
 from tacit.psi.match import Match, fit
 from tacit.psi.output import check_output, write_rows
-from tacit.psi.parameters import LEAST, PAIRS, Parameters
+from tacit.psi.parameters import Parameters
 from tacit.psi.plugin import plugin_named
 from tacit.psi.report import Report
 from tacit.psi.request import Limits, Request
@@ -50,21 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the folder of private files (default: $TACIT_PRIVATE, or private beside that file)")  # fmt: skip
     add("--as", dest="me", required=True, metavar="PARTY", help="the party that this machine is")
     add("--input", type=Path, metavar="FILE", help="this party's own table, .parquet or .csv")
-    add_named(parser)
+    add_shown(parser)
     add("--output", type=Path, metavar="FILE", help="where the matching rows go, .parquet or .csv")
-    add("--columns", type=names, metavar="COLUMNS", help="the columns of the output (default: all)")
-    add("--normalise", type=_by_column, default={}, metavar="COLUMN=HOW",
-        help="spelling of key columns: email, name, phone, phone:REGION, exact (default: exact)")  # fmt: skip
-    add("--kind", type=_by_column, default={}, metavar="COLUMN=KIND",
-        help="what texts of key columns are read as: number, date, ... (default: they stay texts)")  # fmt: skip
     add("--csv", type=_option, action="append", default=[], metavar="OPTION=VALUE",
         help="how a CSV input is written: delimiter, decimal, date_format, null (docs/federation.md)")  # fmt: skip
-    add("--pairs", choices=PAIRS, default="all",
-        help="with --reveal shares: all pairs of rows with a common key (default), or one for each row")  # fmt: skip
-    add("--drop-contaminated", dest="drop", metavar="WHOSE",
-        help="with --reveal shares: leave out rows with several counterparts, of both parties or of one")  # fmt: skip
-    add("--least", type=int, default=LEAST, metavar="KEYS",
-        help=f"with a sum: how many keys have to match for it to be shown (default: {LEAST})")  # fmt: skip
     add("--to", default="all", metavar="PARTIES", help="who learns the matches: all (default), or some parties")
     add("--protocol", default="auto", help="auto (default), or a protocol's name")
     add("--prepare", type=Path, metavar="FILE", help="prepare the input to be asked about many times, into this file")
@@ -72,7 +61,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="answer from a table prepared by this party; with --input, ask about one, which is kept here")  # fmt: skip
     add("--budget", type=int, metavar="ROWS", help="with --prepare: how many may be asked about in all (2^20)")
     add("--most", type=int, metavar="ROWS", help="with --prepared: how many may be asked about at once")
-    add("--plugin", metavar="WHAT", help="a protocol from elsewhere: a shared library, or MODULE:CLASS")
     add("--bins", default="auto", metavar="N", help="into how many bins the tables are put (default: auto)")
     add("--memory", type=_bytes, default=3 << 30, metavar="SIZE", help="what this party may use (default: 3G)")
     add("--workers", type=int, metavar="N", help="bins matched at the same time (default: half the cores)")
@@ -212,11 +200,6 @@ def _form(given: list[tuple[str, str]]) -> dict[str, object]:
     """The options of a CSV file; those for NULL may be several."""
     nulls = [value for name, value in given if name == "null"]
     return {**dict(given), "null": nulls} if nulls else dict(given)
-
-
-def _by_column(text: str) -> dict[str, str]:
-    """What is said of columns, like ``email=email,phone=phone:DE``."""
-    return {column: said for column, _, said in (each.partition("=") for each in names(text))}
 
 
 def _bytes(text: str) -> int:

@@ -57,8 +57,8 @@ def named(members: Members, me: str, tables: Sequence[str], keys: Sequence[Seque
 
 
 def owner_of(members: Members, table: str) -> str:
-    """Whose table it is."""
-    return next(each.owner for each in offers(members) if each.name == table)
+    """Whose table it is. Raises RunError if nobody offers it."""
+    return _tables(members, [table])[0].owner
 
 
 def own_file(members: Members, table: Table) -> Path:

@@ -145,9 +145,12 @@ def _changes(parameters: Parameters) -> Iterator[tuple[str, Parameters]]:
         "reveal": "cardinality", "summed": None, "join": "inner", "protocol": "auto", "bins": None, "plugin": None,
         "pairs": "all", "dropped": (), "least": LEAST,
     }  # fmt: skip
-    yield from _changed("--reveal cardinality", parameters, **number)
+    options = {"--join": parameters.join != "inner", "--plugin": parameters.plugin is not None}
+    without = [option for option, given in options.items() if given]
+    end = f", without {together(without)}" if without else ""
+    yield from _changed(f"--reveal cardinality{end}", parameters, **number)
     for to in fewer:
-        yield from _changed(f"--reveal cardinality --to {to[0]}", parameters, to=to, **number)
+        yield from _changed(f"--reveal cardinality --to {to[0]}{end}", parameters, to=to, **number)
 
 
 def _changed(sentence: str, parameters: Parameters, **changes: object) -> Iterator[tuple[str, Parameters]]:

@@ -10,7 +10,7 @@ from typing import Final, assert_never
 
 from tacit.plan.algebra.types import Date, Decimal, Type
 from tacit.plan.facts.catalog import Column, Table
-from tacit.plan.facts.terms import FUNCTIONS, OPEN_COLUMN, ColumnTerms, Function, Terms, open_terms
+from tacit.plan.facts.terms import FUNCTIONS, OPEN_COLUMN, ColumnTerms, Function, Terms, open_terms, selecting
 
 NAMES: Final[dict[Function, str]] = {
     "count": "count",
@@ -51,7 +51,7 @@ def table_clauses(table: Table, parties: tuple[str, ...]) -> tuple[Clause, ...]:
         ("small groups", _small(terms)),
         ("time", _until(terms)),
         ("questions", _allow(terms)),
-        ("matches", _matches(terms)),
+        ("matches", _matches(table, terms)),
         ("weights", _weights(terms)),
         ("audit", _audit(table, terms)),
     )
@@ -131,9 +131,23 @@ def _allow(terms: Terms) -> str:
     return f"No question but {_all(terms.allow)}."
 
 
-def _matches(terms: Terms) -> str:
+def _matches(table: Table, terms: Terms) -> str:
     who = _all(terms.matches) if terms.matches else "Nobody"
-    return f"{who} may learn which single rows match those of other tables, or whether a single row is there."
+    shown = f"{who} may learn which single rows match those of other tables, or whether a single row is there."
+    return f"{shown} {_keys(table, terms)}" if terms.matches else shown
+
+
+def _keys(table: Table, terms: Terms) -> str:
+    """By which columns `tacit psi` may match a table: each value of these may be seen by who may learn matches."""
+    finders = terms.matches & terms.recipients
+    keys = [
+        f"{each.field.name} for {_all(finders & selecting(terms, each.terms))}"
+        for each in table.columns
+        if finders & selecting(terms, each.terms)
+    ]
+    hidden = [each.field.name for each in table.columns if each.terms.ways & {"join", "select"}]
+    rows = f"`tacit psi` may match rows by {_all(keys)}." if keys else "`tacit psi` may match no rows."
+    return f"{rows} It may make universal ids by {_all(hidden)}." if hidden and finders else rows
 
 
 def _weights(terms: Terms) -> str:

@@ -1,0 +1,60 @@
+"""What owners' rules say of a match, before any party starts it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tacit.agent.federation_members import Members
+from tacit.plan.policy.refusal import PolicyRefusal
+from tacit.psi.account import allowances
+from tacit.psi.offered import owner_of
+from tacit.psi.parameters import Parameters
+from tacit.psi.request import Request
+from tacit.psi.rules import Judged, judged
+
+
+@dataclass(frozen=True)
+class MatchVerdict:
+    """Of one match. refusal: why it cannot be started, None where it can. judged: by what it is allowed."""
+
+    parameters: Parameters
+    judged: Judged | None = None
+    refusal: PolicyRefusal | None = None
+
+    def json(self) -> dict[str, Any]:
+        """For programs."""
+        found: dict[str, Any] = {"match": self.parameters.what(), "agreed": self.parameters.options()}
+        if self.refusal is not None:
+            return {**found, "verdict": "refused", "refusal": self.refusal.json()}
+        assert self.judged is not None, "what is not refused is allowed by something"
+        allowed, query = [each.json() for each in self.judged.allowed], self.judged.verdict
+        return {**found, "verdict": "allowed", "allowed": allowed, "query": None if query is None else query.json()}
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        said = self.parameters.options()
+        yield f"{self.parameters.what()} of {said['--tables']}, to {said['--to']}"
+        if self.refusal is not None:
+            yield f"  {self.refusal}"
+            return
+        assert self.judged is not None, "what is not refused is allowed by something"
+        if self.judged.verdict is None:
+            yield "  allowed"
+            yield from (f"  {each}" for each in allowances(self.judged.allowed))
+            return
+        yield f"  allowed above owners' floors, as the query {self.judged.question}"
+        for each in self.judged.verdict.disclosed:
+            yield f"  for {each.output or 'which rows there are'}, {each.owner} allows: {each.sentence}"
+
+
+def match_verdict(request: Request, members: Members, columns: Sequence[str] = ()) -> MatchVerdict:
+    """The verdict of all owners. columns: those that ``request.me`` shares, where it is named. Raises RunError."""
+    me = request.me
+    request = replace(request, me=me or owner_of(members, request.tables[0])).resolved(members)
+    parameters = request.parameters(members)
+    try:
+        return MatchVerdict(parameters, judged(parameters, members, me, columns))
+    except PolicyRefusal as refusal:
+        return MatchVerdict(parameters, refusal=refusal)
