@@ -83,7 +83,8 @@ def test_the_sentences_of_terms(folder: Path) -> None:
         "small groups": "Groups below the floor are added up in one rest row, which is above the floor itself.",
         "time": "Until 2027-01-31, the last day, in UTC.",
         "questions": "Any question that keeps to these terms.",
-        "matches": "west may learn which single rows match those of other tables, or whether a single row is there.",
+        "matches": "west may learn which single rows match those of other tables, or whether a single row is there. "
+        "`tacit psi` may match no rows. It may make universal ids by ssn.",
         "weights": "Of recipients' own values, those of every column of customers may be added up over rows that this "
         "table decides. Rows of customers may repeat rows of this table.",
         "audit": "Within 30 days, 100 questions at most may be answered, to all recipients together. south's agent "

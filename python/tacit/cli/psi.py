@@ -99,7 +99,7 @@ def _match(options: argparse.Namespace, request: Request, start: Start, screen: 
     """Match, as a match."""
     parameters, source, plugin = _prepared(options, request, start.members)
     match = Match(
-        start, parameters, source, request.limits, options.output or options.input, plugin, screen.progress,
+        start, parameters, source, request.limits, options.output or source.stored.file, plugin, screen.progress,
         lambda choice: screen.choice(choice, parameters),
     )  # fmt: skip
     report = _matched(options, match, screen)

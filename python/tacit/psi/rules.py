@@ -141,6 +141,8 @@ def _changes(parameters: Parameters) -> Iterator[tuple[str, Parameters]]:
     fewer = [(party,) for party in parameters.parties if (party,) != parameters.to]
     for to in fewer:
         yield from _changed(f"--to {to[0]}", parameters, to=to)
+    if parameters.several:
+        return
     number = {
         "reveal": "cardinality", "summed": None, "join": "inner", "protocol": "auto", "bins": None, "plugin": None,
         "pairs": "all", "dropped": (), "least": LEAST,
