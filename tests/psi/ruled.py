@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import duckdb
 
 from tacit.agent.federation_members import Members
 from tacit.agent.keys import make_keys
 from tacit.cli.demo.scenario import free_ports, write_membership
 from tacit.psi.request import Request
 from tacit.psi.verdict import MatchVerdict, match_verdict
+
+from .pairs import CODE, Ended
 
 PARTIES = ("north", "south", "west")
 
@@ -88,8 +95,43 @@ class Ruled:
         """What an owner offers from now on."""
         (self.folder / "offers" / f"{owner}.toml").write_text(text)
 
-    def keys(self) -> None:
+    def start(self, party: str, *options: str, folder: Path | None = None) -> subprocess.Popen[str]:
+        """A party's `tacit psi` under way. folder: its own copy of the federation's files."""
+        command = [sys.executable, "-m", "tacit", "psi", "--as", party, *options]
+        return subprocess.Popen(
+            command, cwd=folder or self.folder, env={**os.environ, "PYTHONPATH": str(CODE)}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        )  # fmt: skip
+
+    def match(self, *options: str, parties: str = "north south", **own: tuple[str, ...]) -> list[Ended]:
+        """Parties' commands with common options and own ones, to their end. All have outputs."""
+        names = parties.split()
+        everywhere = (*(() if "--with" in options else ("--with", ",".join(names))), *options)
+        running = [
+            self.start(name, *everywhere, "--output", f"{name}-matched.parquet", *own.get(name, ())) for name in names
+        ]
+        told = [each.communicate(timeout=120)[0] for each in running]
+        return [Ended(each.returncode, text) for each, text in zip(running, told, strict=True)]
+
+    def fill(self, common: int = 30) -> None:
+        """Keys, private files and data: customers and people of 100 rows with so many common keys, members of 50."""
         make_keys(self.members, PARTIES, replace=False)
+        for party, table, rows in (
+            ("north", "customers", "SELECT i::BIGINT AS ssn, (i + 5)::BIGINT AS id, (10 * i)::INTEGER AS revenue"),
+            ("south", "people", f"SELECT (i + {100 - common})::BIGINT AS ssn, (100 * i)::INTEGER AS salary, "
+             "i::INTEGER AS bonus, i::INTEGER AS seat, i % 2 = 0 AS vip"),
+            ("west", "members", "SELECT (i + 50)::BIGINT AS ssn"),
+        ):  # fmt: skip
+            path = self.folder / f"{table}.parquet"
+            duckdb.connect().execute(f"COPY ({rows} FROM range(1, 101) t(i)) TO '{path}'")
+            private = f'[network]\nconnect_timeout = 20\n\n[tables.{table}]\npath = "../{table}.parquet"\n'
+            (self.folder / "private" / f"{party}.toml").write_text(private)
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """A query over the files of the folder."""
+        database = duckdb.connect()
+        database.execute(f"SET file_search_path = '{self.folder}'")
+        return database.execute(query).fetchall()
 
     def verdict(self, *tables: str, key: str = "ssn", columns: tuple[str, ...] = (), **options: Any) -> MatchVerdict:
         """What all owners say of a match."""

@@ -31,15 +31,16 @@ def run_prepared(
     if start is None:
         _prepare(options, request, members, screen)
     elif answers(options):
-        _answer(options, start, screen)
+        _answer(options, request, start, screen)
     else:
         _ask(options, request, start, screen)
     return 0
 
 
 def answers(options: argparse.Namespace) -> bool:
-    """Whether a party answers about its prepared table, and asks about none."""
-    return options.prepared is not None and options.input is None and options.key is None
+    """Whether a party answers about its prepared table, and asks about none: who asks gets rows."""
+    asks = options.input is not None or (options.tables is not None and options.output is not None)
+    return options.prepared is not None and not asks
 
 
 def prepared_query(options: argparse.Namespace, request: Request, members: Members) -> tuple[Query, Source | None]:
@@ -48,7 +49,7 @@ def prepared_query(options: argparse.Namespace, request: Request, members: Membe
     start = Start(members, options.me, options.other)
     if answers(options):
         file = read_prepared(options.prepared, members.private(options.me).read_key(), options.memory)
-        return Query.answering(start, file), None
+        return Query.answering(start, file, request.matched(members, start.parties)), None
     source = request.open(options.input, options.columns, members)
     return Query.asking(start, request), source
 
@@ -81,11 +82,11 @@ def _prepare(options: argparse.Namespace, request: Request, members: Members, sc
     screen.line(f"budget: {budget:,} rows may be asked about in all")
 
 
-def _answer(options: argparse.Namespace, start: Start, screen: Screen) -> None:
+def _answer(options: argparse.Namespace, request: Request, start: Start, screen: Screen) -> None:
     with held(options.prepared):
         private_key = start.members.private(options.me).read_key()
         file = read_prepared(options.prepared, private_key, options.memory)
-        query = Query.answering(start, file)
+        query = Query.answering(start, file, request.matched(start.members, start.parties))
         report, left, entry = recorded(
             query, lambda: query.answer(file, options.most), (), asked(options, "Answer a query"),
             approved=options.approved,
@@ -130,7 +131,8 @@ def _refuse_others(options: argparse.Namespace, request: Request) -> None:
         mistaken.append("--budget")
     if mistaken:
         raise RunError(Fault.INPUT, f"a prepared table has no use for {mistaken[0]} here; leave it out.")
-    of_input = [name for name in ("tables", "kind", "normalise", "columns", "output") if getattr(options, name)]
+    unused = ("kind", "normalise", "columns", "output", *(("key",) if options.tables is None else ()))
+    of_input = [name for name in unused if getattr(options, name)]
     if answers(options) and of_input:
         raise RunError(
             Fault.INPUT,

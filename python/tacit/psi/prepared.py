@@ -77,20 +77,18 @@ class Query(Run):
     kind, done, advice = "query", "this party is done", ""
 
     @classmethod
-    def answering(cls, start: Start, file: PreparedFile) -> Query:
-        """The end that answers. Raises RunError."""
+    def answering(cls, start: Start, file: PreparedFile, named: Keys = ()) -> Query:
+        """The end that answers. named: the tables that options name, if they name any. Raises RunError."""
         parties = _two(start)
         (asker,) = (name for name in parties if name != start.me)
-        tables = _prepared_table(start, file.about)
+        tables = _prepared_table(start, file.about, named)
         return cls(start, query_parameters(parties, asker, tuple(file.about.normalisers), tables))
 
     @classmethod
     def asking(cls, start: Start, request: Request) -> Query:
         """The end that asks. Raises RunError."""
-        parties, own = _two(start), request.named.own
-        mine = tuple(each for each in request.named.tables if own is not None and each[0] == own.name)
-        theirs = tuple(each for each in request.named.tables if each not in mine)
-        return cls(start, query_parameters(parties, request.me, request.normalisers(), theirs), beside=mine)
+        tables = request.matched(start.members, start.parties)
+        return cls(start, query_parameters(_two(start), request.me, request.normalisers(), tables))
 
     def answer(self, file: PreparedFile, most: int | None) -> tuple[Report, int]:
         """Answer the peer's query. most: how many rows it may ask about at once, if the owner limits that.
@@ -162,16 +160,20 @@ class Query(Run):
         self.tell(f"online: {cost['receiver']:,} B to ask about {asked:,} rows, {cost['sender']:,} B to answer")
 
 
-def _prepared_table(start: Start, about: Description) -> Keys:
+def _prepared_table(start: Start, about: Description, named: Keys) -> Keys:
     """The table that was prepared, as its owner offers it now: by its name, or by the file that it was made of.
 
-    Raises RunError if it is not offered any more.
+    named: all tables that are named, of which it has to be one. Raises RunError if it is not offered any more.
     """
     if about.table is not None:
         table: Table | None = offered_by(start.members, start.me, about.table)
     else:
         table = None if about.input is None else table_of(start.members, start.me, Path(about.input))
-    return () if table is None else ((table.name, tuple(about.key)),)
+    prepared = () if table is None else ((table.name, tuple(about.key)),)
+    if named and not set(prepared) <= set(named):
+        problem = f"what was prepared is {table.name} by {', '.join(about.key)}" if table else "it has no such table"
+        raise RunError(Fault.INPUT, f"--tables and --key name another table: {problem}; name it, or prepare anew.")
+    return named or prepared
 
 
 def _two(start: Start) -> tuple[str, str]:

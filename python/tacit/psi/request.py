@@ -102,12 +102,12 @@ class Request:
             _dropped(parties, self.drop),
             self.least,
             kinds=self.key_kinds(),
-            tables=self._tables(members, parties),
+            tables=self.matched(members, parties),
             prices=shared_prices(members.path),
             link=members.link,
         )
 
-    def _tables(self, members: Members, parties: tuple[str, ...]) -> Keys:
+    def matched(self, members: Members, parties: tuple[str, ...]) -> Keys:
         """The tables of offers with their keys. Raises RunError if one belongs to a party that takes no part."""
         for owner, name in ((owner_of(members, name), name) for name, _ in self.named.tables):
             if owner not in parties:

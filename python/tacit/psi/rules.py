@@ -18,7 +18,7 @@ from tacit.plan.policy.matches import MatchAllowance, MatchedTable, MatchQuestio
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.psi.disclosures import together
 from tacit.psi.guarded import Unaskable, question_text
-from tacit.psi.offered import Keys, offers
+from tacit.psi.offered import offers
 from tacit.psi.parameters import LEAST, Parameters
 
 COSTS = ("--bins", "--protocol", "[link] of the federation file", "prices.toml")
@@ -37,31 +37,26 @@ class Judged:
     verdict: Verdict | None = None
 
 
-def allowed(
-    parameters: Parameters, members: Members, me: str, shared: Sequence[str], beside: Keys = ()
-) -> tuple[MatchAllowance, ...]:
+def allowed(parameters: Parameters, members: Members, me: str, shared: Sequence[str]) -> tuple[MatchAllowance, ...]:
     """What allows a match that is about to run. Raises RunError where nothing does."""
     with as_run_error():
-        found = judged(parameters, members, me, shared, beside)
+        found = judged(parameters, members, me, shared)
     if found.question is not None:
         problem = "a match tells its numbers without a guard, which owners' rules do not allow here"
         raise RunError(Fault.POLICY, f'{problem}; ask in SQL, to {together(parameters.to)}: "{found.question}".')
     return found.allowed
 
 
-def judged(
-    parameters: Parameters, members: Members, me: str = "", shared: Sequence[str] = (), beside: Keys = ()
-) -> Judged:
+def judged(parameters: Parameters, members: Members, me: str, shared: Sequence[str] = ()) -> Judged:
     """What all owners say of a match. Raises PolicyRefusal if one of them does not allow it, with what would pass.
 
-    shared: columns of ``me`` that leave it as shares. beside: a table of which the other parties are told no name.
+    shared: columns of ``me`` that leave it as shares.
     """
-    known = {each.name: each for each in offers(members)} if parameters.tables or beside else {}
+    known = {each.name: each for each in offers(members)} if parameters.tables else {}
     tables = tuple(known.values())
     parties, today = tuple(members.parties), datetime.now(UTC).date()
     named = tuple(
-        MatchedTable(known[name], keys, _shown(known[name], parameters, shared, me))
-        for name, keys in (*parameters.tables, *beside)
+        MatchedTable(known[name], keys, _shown(known[name], parameters, shared, me)) for name, keys in parameters.tables
     )
     judge = Judge(Catalog(parties, "", (), tables), named, today)
     try:

@@ -12,7 +12,6 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.record import COMPLETED
 from tacit.agent.recording import Recording
 from tacit.psi.disclosures import together
-from tacit.psi.offered import Keys
 from tacit.psi.parameters import Parameters
 from tacit.psi.report import Report
 from tacit.psi.rules import allowed
@@ -25,7 +24,7 @@ Watch = Callable[[Mapping[str, int], int], None]
 class Run:
     """One party's part. parameters: equal at all parties. There is none that an owner's rules do not allow.
 
-    shared: columns of this party that leave it as shares. beside: its own table, if the others are told no name of it.
+    shared: columns of this party that leave it as shares.
     """
 
     kind = "match"
@@ -37,9 +36,9 @@ class Run:
     may_ask: tuple[str, ...] = ()
     """How many items each party may ask about by deviating, in sentences, as soon as that is known."""
 
-    def __init__(self, start: Start, parameters: Parameters, shared: Sequence[str] = (), beside: Keys = ()) -> None:
+    def __init__(self, start: Start, parameters: Parameters, shared: Sequence[str] = ()) -> None:
         self.start, self.parameters = start, parameters
-        self.allowed = allowed(parameters, start.members, start.me, shared, beside)
+        self.allowed = allowed(parameters, start.members, start.me, shared)
         self.members, self.me, self.tell = start.members, start.me, start.tell
         self.number = parameters.parties.index(self.me)
         self.others = [party for party in parameters.parties if party != self.me]

@@ -210,6 +210,8 @@ def answer(
     federation: str | Path = "federation.toml",
     me: str,
     other: str | None = None,
+    tables: Sequence[str] = (),
+    key: Sequence[str] = (),
     most: int | None = None,
     memory: int = 3 << 30,
     wait: float | None = None,
@@ -218,7 +220,8 @@ def answer(
     members = Members.load(Path(federation))
     with Start(members, me, other, wait) as start, held(Path(file)):
         prepared = read_prepared(Path(file), members.private(me).read_key(), memory)
-        query = Query.answering(start, prepared)
+        request = Request(me=me, keys=[key], tables=tables).resolved(members)
+        query = Query.answering(start, prepared, request.matched(members, start.parties))
         report, _, _ = recorded(query, lambda: query.answer(prepared, most))
     return report
 

@@ -146,9 +146,7 @@ def _keys(table: Table, terms: Terms) -> str:
         if finders & selecting(terms, each.terms)
     ]
     hidden = [
-        each.field.name
-        for each in table.columns
-        if "join" in each.terms.ways or finders & selecting(terms, each.terms)
+        each.field.name for each in table.columns if "join" in each.terms.ways or finders & selecting(terms, each.terms)
     ]
     rows = f"`tacit psi` may match rows by {_all(keys)}." if keys else "`tacit psi` may match no rows."
     return f"{rows} It may make universal ids by {_all(hidden)}." if hidden and finders else rows
