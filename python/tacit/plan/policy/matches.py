@@ -114,8 +114,7 @@ def _problems(matched: MatchedTable, question: MatchQuestion, today: date) -> It
         if receiver not in table.terms.matches:
             yield _unmatched(matched, receiver, question)
         for column in matched.shown:
-            if "select" not in offered(table, column, receiver).ways:
-                yield _problem(matched, column, "value", "row", receiver)
+            yield from _of_shown(matched, column, receiver)
     for party in told:
         if party not in table.terms.matches:
             sentence = f"{party} would learn the exact number of rows of {table.name}, which no floor holds back"
@@ -141,6 +140,17 @@ def _of_key(matched: MatchedTable, key: str, receiver: str, question: MatchQuest
         yield _problem(matched, key, "value", "row", receiver)
     elif "join" not in ways:
         yield _problem(matched, key, "join", "join", receiver)
+
+
+def _of_shown(matched: MatchedTable, column: str, receiver: str) -> Iterator[Problem]:
+    """What is wrong with a column that leaves the table: it has to be seen row by row, and is closed if not offered."""
+    table = matched.table
+    if column not in (each.field.name for each in table.columns):
+        sentence = f"{table.name}.{column} is in no offer"
+        yield Problem("closed", table.owner, table.name, column, "select", sentence, receiver)
+    elif "select" not in offered(table, column, receiver).ways:
+        closed = not terms_of(table, column).ways
+        yield _problem(matched, column, "value", "closed" if closed else "row", receiver)
 
 
 def _strangers(matched: MatchedTable, number: int, receiver: str, question: MatchQuestion) -> Iterator[Problem]:
