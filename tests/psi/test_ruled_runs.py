@@ -68,6 +68,30 @@ def test_a_match_that_is_refused_is_so_at_all_parties(hidden: Ruled) -> None:
     assert not [*hidden.folder.glob("*-matched*")] and not (hidden.folder / "private" / "ledger").exists()
 
 
+def test_matches_count_as_answers(tmp_path: Path) -> None:
+    ruled = Ruled.make(tmp_path, f"{MATCHED}questions = 2\n", SEEN)
+    ruled.fill()
+    (lonely,) = ruled.match(*BOTH, "--with", "north", "--wait", "0.1s", parties="south")
+    assert lonely.status == 5, "nothing was shared: it does not count"
+    assert ruled.verdict("customers", "people").refusal is None
+    for options in ((), ("--reveal", "ids")):
+        assert {each.status for each in ruled.match(*BOTH, *options)} == {0}
+    for ended in ruled.match(*BOTH):
+        assert ended.status == 3, ended
+        assert ended.told.splitlines()[-1] == (
+            "tacit: refused by south: questions: people has given its answers in this period; ask in the next period."
+        )
+    assert {each.status for each in ruled.match(*BOTH, "--to", "south")} == {0}, "south alone receives"
+
+
+def test_queries_and_matches_count_together(tmp_path: Path) -> None:
+    ruled = Ruled.make(tmp_path, f"{MATCHED}questions = 1\n", SEEN)
+    ruled.fill()
+    numbers, ends = guarded(ruled, "--reveal", "sum(south.salary)")
+    assert numbers and [each.status for each in ends] == [0, 0], ends
+    assert {each.status for each in ruled.match(*BOTH)} == {3}
+
+
 def test_who_holds_an_older_offer_is_told_by_the_owner(hidden: Ruled, tmp_path: Path) -> None:
     older = tmp_path.with_name(f"{tmp_path.name}-older")
     shutil.copytree(hidden.folder, older)

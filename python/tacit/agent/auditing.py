@@ -6,20 +6,23 @@ The question counts from here on. What is known to have told nobody anything is 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from tacit import _native
 from tacit.agent.answered import HISTORY, KEY_PURPOSE, recorded_history
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
+from tacit.agent.federation_members import Members
+from tacit.agent.federation_private import PrivateFile
 from tacit.agent.keys import derived_key
 from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.steps import participants
-from tacit.audit.check import Question, checked_tables, judge, question, refused
+from tacit.audit.check import Question, Worded, checked_tables, judge, question, refused
 from tacit.audit.history import HistoryError, HistoryFile
 from tacit.audit.refusals import Refused
 from tacit.plan import plan_hash
+from tacit.plan.facts.catalog import Table
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.physical.record import JSON
 from tacit.sql import bind
@@ -46,6 +49,38 @@ def reserved(
     history = history_file(federation, me, ledger)
     with _refusal_recorded(federation, me, plan, ledger):
         id = _judged(history, asked, clock())
+    with _taken_back(history, id, shared):
+        yield
+
+
+@contextmanager
+def match_counted(
+    members: Members, me: str, tables: Sequence[Table], hash: str, ledger: Ledger, shared: Callable[[], bool]
+) -> Iterator[None]:
+    """A match of own tables with rules, which counts as one answer of each. hash: of the match, as offers list it.
+
+    No rows are compared: what a match shows, it shows one by one. shared: as of questions. Raises RunError if a table
+    has given all its answers.
+    """
+    terms = [(each, each.terms) for each in tables if each.terms is not None and each.terms.differences != "off"]
+    if not terms:
+        yield
+        return
+    history = _history(members.private(me), ledger)
+    asked = Question(hash, "", False, tuple(Worded(table, each, ()) for table, each in terms))
+    try:
+        id = _judged(history, asked, time.time())
+    except HistoryError as error:
+        raise RunError(Fault.INPUT, str(error)) from error
+    except Refused as refusal:
+        raise RunError(Fault.POLICY, str(refusal)) from None
+    with _taken_back(history, id, shared):
+        yield
+
+
+@contextmanager
+def _taken_back(history: HistoryFile, id: str | None, shared: Callable[[], bool]) -> Iterator[None]:
+    """After a failure of which nobody has learnt anything, the question does not count."""
     try:
         yield
     except BaseException:
@@ -96,14 +131,19 @@ def _judged(history: HistoryFile, asked: Question, now: float) -> str | None:
 
 def history_file(federation: Federation, me: str, ledger: Ledger) -> HistoryFile:
     """This party's history. There is no file before the first question that is checked."""
+    return _history(federation.privates[me], ledger)
+
+
+def _history(private: PrivateFile, ledger: Ledger) -> HistoryFile:
+    """The same, by the party's private file."""
 
     def record(hash: str) -> None:
-        ledger.append(HISTORY, {"party": me, HISTORY: hash})
+        ledger.append(HISTORY, {"party": private.party, HISTORY: hash})
 
     def key() -> bytes:
-        return derived_key(federation.private_key(me), KEY_PURPOSE)
+        return derived_key(private.read_key(), KEY_PURPOSE)
 
-    return HistoryFile(federation.privates[me].history, key, me, lambda: recorded_history(ledger), record)
+    return HistoryFile(private.history, key, private.party, lambda: recorded_history(ledger), record)
 
 
 def record_refusal(federation: Federation, me: str, plan: PlacedPlan, ledger: Ledger, sentence: str) -> None:

@@ -30,7 +30,7 @@ from tacit.psi.parameters import Parameters
 from tacit.psi.plugin import plugin_named
 from tacit.psi.report import Report
 from tacit.psi.request import Limits, Request
-from tacit.psi.rules import allowed
+from tacit.psi.rules import runnable
 from tacit.psi.source import Source
 from tacit.psi.start import Start
 
@@ -139,13 +139,13 @@ def _explain(options: argparse.Namespace, members: Members) -> int:
     source: Source | None
     if options.prepared is not None:
         query, source = prepared_query(options, request, members)
-        parameters, rules = query.parameters, query.allowed
+        parameters, rules = query.parameters, query.judged.allowed
     elif (guarded := guarded_plan(options, request, members)) is not None:
         return explain(options, guarded)
     else:
         parameters, source, _ = _prepared(options, request, members)
         fit(source, parameters, options.me)
-        rules = allowed(parameters, members, options.me, source.columns)
+        rules = runnable(parameters, members, options.me, source.columns).allowed
     notes = [] if source is None else source.notes
     found = explained(options.me, parameters, source, request.limits, options.output, notes, rules)
     shown = json.dumps(found, indent=2, ensure_ascii=False) if options.format == "json" else None

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from tacit.agent.approval import today, usable
+from tacit.agent.auditing import match_counted
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.proof import Proof
 from tacit.agent.recording import Recording
@@ -63,19 +64,21 @@ def recorded(
     approved: run only what the party has approved for several runs. Bins that were done until a failure stay disclosed,
     and are recorded. Returns the last entry too.
     """
-    learnt = [*account(run.parameters), *allowances(run.allowed)]
+    learnt = [*account(run.parameters), *allowances(run.judged.allowed)]
     told = ["What each party will learn", *(f"- {line}" for line in learnt), NOTHING_ELSE, *notes]
     for line in told:
         run.tell(line)
     consent(told)
     recording = run.recording = Recording(run.members, run.me, run.parameters.parties, run.others)
-    recording.approve(lambda entries: {**_approved(run), **(_by(run, recording, entries) if approved else {})})
-    try:
-        report, result = work()
-    except BaseException as error:
-        recording.close_failed()
-        recording.ledger.append("failed", {**_failed(recording.approved, error, run.may_ask), **recording.signed()})
-        raise
+    own = [each for each in run.judged.bound if each.owner == run.me]
+    with match_counted(run.members, run.me, own, run.judged.hash, recording.ledger, lambda: run.shared):
+        recording.approve(lambda entries: {**_approved(run), **(_by(run, recording, entries) if approved else {})})
+        try:
+            report, result = work()
+        except BaseException as error:
+            recording.close_failed()
+            recording.ledger.append("failed", {**_failed(recording.approved, error, run.may_ask), **recording.signed()})
+            raise
     alone = {} if recording.signed() else {"alone": True}  # the matches were here already
     said = {**_completed(recording.approved, run.parameters, report), **alone, **recording.signed()}
     return report, result, recording.ledger.append("completed", said)
@@ -101,7 +104,7 @@ def _approved(run: Run) -> JSON:
     parameters = run.parameters
     described = f"psi {parameters.what()} of {together(parameters.parties)}, {len(parameters.normalisers)} key columns"
     tables = f", of {parameters.options()['--tables']}" if parameters.tables else ""
-    rules = {"allowed": [each.json() for each in run.allowed]} if run.allowed else {}
+    rules = {"allowed": [each.json() for each in run.judged.allowed]} if run.judged.allowed else {}
     kinds = parameters.kinds or ("",) * len(parameters.normalisers)
     read = [f"{how} as {kind}" if kind else how for how, kind in zip(parameters.normalisers, kinds, strict=True)]
     return {

@@ -66,7 +66,9 @@ def prepare(
     return about
 
 
-def query_parameters(parties: tuple[str, str], asker: str, normalisers: tuple[str, ...], tables: Keys) -> Parameters:
+def query_parameters(
+    parties: tuple[str, str], asker: str, normalisers: tuple[str, ...], tables: Keys = ()
+) -> Parameters:
     """What both parties of a query agree on. tables: the prepared one, if its owner offers it."""
     return Parameters(parties, normalisers, (asker,), protocol=UNBALANCED, tables=tables)
 

@@ -27,24 +27,26 @@ COSTS = ("--bins", "--protocol", "[link] of the federation file", "prices.toml")
 
 @dataclass(frozen=True)
 class Judged:
-    """What owners allow of a match. question: in SQL, the one that is asked in place of a match without guards.
-
-    verdict: of that question.
+    """What owners allow of a match. hash: of the match, as offers list it. bound: tables of which somebody but their
+    owners gets something. question: in SQL, the one that is asked in place of a match without guards. verdict: of that
+    question.
     """
 
     allowed: tuple[MatchAllowance, ...] = ()
+    hash: str = ""
+    bound: tuple[Table, ...] = ()
     question: str | None = None
     verdict: Verdict | None = None
 
 
-def allowed(parameters: Parameters, members: Members, me: str, shared: Sequence[str]) -> tuple[MatchAllowance, ...]:
+def runnable(parameters: Parameters, members: Members, me: str, shared: Sequence[str]) -> Judged:
     """What allows a match that is about to run. Raises RunError where nothing does."""
     with as_run_error():
         found = judged(parameters, members, me, shared)
     if found.question is not None:
         problem = "a match tells its numbers without a guard, which owners' rules do not allow here"
         raise RunError(Fault.POLICY, f'{problem}; ask in SQL, to {together(parameters.to)}: "{found.question}".')
-    return found.allowed
+    return found
 
 
 def judged(parameters: Parameters, members: Members, me: str, shared: Sequence[str] = ()) -> Judged:
@@ -79,7 +81,9 @@ class Judge:
         said = {name: value for name, value in parameters.options().items() if name not in COSTS}
         question = MatchQuestion(parameters.parties, parameters.to, self.named, _shows(parameters), said)
         try:
-            return Judged(check_match(question, self.today))
+            allowed = check_match(question, self.today)
+            bound = tuple(each.table for each in self.named if {*question.receivers} - {each.table.owner})
+            return Judged(allowed, question.hash, bound)
         except PolicyRefusal as refusal:
             if parameters.reveal not in ("cardinality", "sum"):
                 raise
@@ -98,7 +102,7 @@ class Judge:
         if verdict.error is not None:
             refusal.change = f"a question in its place is wrong: {verdict.error}".rstrip(".")
             raise refusal
-        return Judged((), question, verdict)
+        return Judged(question=question, verdict=verdict)
 
 
 def _shown(table: Table, parameters: Parameters, shared: Sequence[str], me: str) -> tuple[str, ...]:

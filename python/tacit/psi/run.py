@@ -14,7 +14,7 @@ from tacit.agent.recording import Recording
 from tacit.psi.disclosures import together
 from tacit.psi.parameters import Parameters
 from tacit.psi.report import Report
-from tacit.psi.rules import allowed
+from tacit.psi.rules import runnable
 from tacit.psi.start import Start
 
 Watch = Callable[[Mapping[str, int], int], None]
@@ -38,7 +38,8 @@ class Run:
 
     def __init__(self, start: Start, parameters: Parameters, shared: Sequence[str] = ()) -> None:
         self.start, self.parameters = start, parameters
-        self.allowed = allowed(parameters, start.members, start.me, shared)
+        self.judged = runnable(parameters, start.members, start.me, shared)
+        self.shared = False
         self.members, self.me, self.tell = start.members, start.me, start.tell
         self.number = parameters.parties.index(self.me)
         self.others = [party for party in parameters.parties if party != self.me]
@@ -70,6 +71,7 @@ class Run:
         try:
             if self.recording is not None:
                 self.recording.begin(connection.attendance())
+            self.shared = True
             yield connection
             if self.recording is not None:
                 self.recording.close(COMPLETED)
