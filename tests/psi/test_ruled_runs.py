@@ -24,6 +24,7 @@ from .ruled import FLOOR, HIDDEN, JOINED, MATCHED, SEEN, Ruled
 
 BOTH = ("--tables", "customers,people", "--key", "ssn")
 NORTH = ("--to", "north")
+KEY = "people.ssn may be seen row by row for north (use select, matches)"
 
 
 @pytest.fixture
@@ -50,13 +51,13 @@ def last(ruled: Ruled, party: str, kind: str) -> dict[str, object]:
 def test_a_match_that_is_allowed_runs_and_says_by_what(matched: Ruled) -> None:
     for ended in matched.match(*BOTH, "--columns", "ssn"):
         assert ended.status == 0, ended
-        assert "south allows: people.ssn may be seen row by row for north (use select, matches)" in ended.told
+        assert f"south allows: {KEY}" in ended.told
     assert matched.rows("SELECT COUNT(*) FROM 'north-matched.parquet'") == [(30,)]
     for party in ("north", "south"):
         entry = last(matched, party, "approved")
         assert "of customers (ssn) and people (ssn)" in str(entry["query"])
         assert {"owner": "south", "table": "people", "column": "ssn", "way": "select", "recipients": ["north"],
-                "rule": "use select, matches"} in entry["allowed"]  # type: ignore[operator]  # fmt: skip
+                "rule": "use select, matches", "sentence": KEY} in entry["allowed"]  # type: ignore[operator]  # fmt: skip
 
 
 def test_a_match_that_is_refused_is_so_at_all_parties(hidden: Ruled) -> None:
@@ -119,6 +120,14 @@ def test_the_file_of_a_table_with_rules_is_that_table(matched: Ruled) -> None:
     (matched.folder / "offers" / "south.toml").unlink()
     (ended,) = matched.match("--with", "north", "--input", "people.parquet", "--key", "ssn", parties="south")
     assert ended.status == 3 and "south offers no table people; declare it" in ended.told, "what is not offered"
+
+
+def test_a_table_whose_columns_are_all_seen_by_some_is_not_open(matched: Ruled) -> None:
+    seen = '[tables.people]\nrecipients = ["north"]\ncolumns.ssn = { type = "BIGINT", min = 1, use = ["select"] }\n'
+    matched.offer("south", seen.replace("min = 1", "min = 1, max = 1000"))
+    (ended,) = matched.match("--with", "north", "--input", "people.parquet", "--key", "ssn", parties="south")
+    assert ended.status == 3 and "holds south's table people, which has rules" in ended.told
+    assert {each.status for each in matched.match(*BOTH)} == {3}, "nobody may learn matches"
 
 
 def test_tables_that_only_one_party_names_are_told(matched: Ruled) -> None:

@@ -138,6 +138,11 @@ def test_a_closed_key(tmp_path: Path) -> None:
         assert told.startswith("refused by south: closed: people.vip is closed; "), told
 
 
+def test_columns_that_no_offer_names_are_closed(matched: Ruled) -> None:
+    told = matched.refused(*BOTH, reveal="sum(south.weight)")
+    assert told == "refused by south: closed: people.weight is in no offer; --reveal cardinality."
+
+
 def test_both_sides_and_all_recipients_are_held(matched: Ruled) -> None:
     north = """
 [tables.customers]

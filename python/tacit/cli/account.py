@@ -87,6 +87,8 @@ def show_entry(entry: Event, screen: Console) -> None:
         _show_member(screen, "query", " ".join(entry["query"].split()))
     for disclosure in entry.get("disclosures", ()):
         _show_member(screen, "disclosed", _disclosed(disclosure))
+    for each in entry.get("allowed", ()):
+        _show_member(screen, "allowed", f"by {each['owner']}: {each['sentence']}")
     for sentence in entry.get("may_ask", ()):
         _show_member(screen, "may ask", sentence)
     for does in ("reads", "keeps", "drops"):

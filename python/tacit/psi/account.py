@@ -104,7 +104,11 @@ def _approved(run: Run) -> JSON:
     parameters = run.parameters
     described = f"psi {parameters.what()} of {together(parameters.parties)}, {len(parameters.normalisers)} key columns"
     tables = f", of {parameters.options()['--tables']}" if parameters.tables else ""
-    rules = {"allowed": [each.json() for each in run.judged.allowed]} if run.judged.allowed else {}
+    rules = (
+        {"allowed": [{**each.json(), "sentence": each.sentence} for each in run.judged.allowed]}
+        if run.judged.allowed
+        else {}
+    )
     kinds = parameters.kinds or ("",) * len(parameters.normalisers)
     read = [f"{how} as {kind}" if kind else how for how, kind in zip(parameters.normalisers, kinds, strict=True)]
     return {

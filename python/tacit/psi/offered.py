@@ -14,8 +14,8 @@ from pathlib import Path
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.federation_offers import read_any_offers
+from tacit.plan.account.terms_text import is_open
 from tacit.plan.facts.catalog import Table
-from tacit.plan.policy.matches import is_opened
 from tacit.psi.disclosures import together
 
 Keys = tuple[tuple[str, tuple[str, ...]], ...]
@@ -74,7 +74,7 @@ def table_of(members: Members, me: str, path: Path) -> Table | None:
     """The table with rules of which a file holds the rows, by whatever path or link it is named. Raises RunError."""
     files = members.private(me).tables
     found = [offered_by(members, me, name) for name, file in files.items() if _same(path, file)]
-    return next((each for each in found if not is_opened(each)), None)
+    return next((each for each in found if not is_open(each, tuple(members.parties))), None)
 
 
 def offered_by(members: Members, owner: str, name: str) -> Table:

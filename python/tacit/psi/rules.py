@@ -13,6 +13,7 @@ from tacit.agent.diagnosis import as_run_error
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.verdicts import Verdict, verdicts
+from tacit.plan.account.terms_text import is_open
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.policy.matches import MatchAllowance, MatchedTable, MatchQuestion, Shows, check_match
 from tacit.plan.policy.refusal import PolicyRefusal
@@ -58,7 +59,8 @@ def judged(parameters: Parameters, members: Members, me: str, shared: Sequence[s
     tables = tuple(known.values())
     parties, today = tuple(members.parties), datetime.now(UTC).date()
     named = tuple(
-        MatchedTable(known[name], keys, _shown(known[name], parameters, shared, me)) for name, keys in parameters.tables
+        MatchedTable(known[name], keys, _shown(known[name], parameters, shared, me), is_open(known[name], parties))
+        for name, keys in parameters.tables
     )
     judge = Judge(Catalog(parties, "", (), tables), named, today)
     try:

@@ -14,7 +14,7 @@ from typing import Literal as OneOf
 
 from tacit.plan.algebra.relations import Scan
 from tacit.plan.facts.catalog import Table
-from tacit.plan.facts.terms import OPEN_COLUMN, Way
+from tacit.plan.facts.terms import Way
 from tacit.plan.policy.exposure import offered, terms_of
 from tacit.plan.policy.offers import of_offer
 from tacit.plan.policy.question import match_hash
@@ -31,11 +31,21 @@ SEEN: tuple[Shows, ...] = ("rows", "foreign")
 
 @dataclass(frozen=True)
 class MatchedTable:
-    """A table of a match. keys: its key columns, in the order of all parties. shown: further columns that leave it."""
+    """A table of a match. keys: its key columns, in the order of all parties. shown: further columns that leave it.
+
+    opened: its owner has opened it to all parties on purpose.
+    """
 
     table: Table
     keys: tuple[str, ...]
     shown: tuple[str, ...] = ()
+    opened: bool = False
+
+    @property
+    def unoffered(self) -> tuple[str, ...]:
+        """Columns that no offer names, and so allows nothing of."""
+        known = {each.field.name for each in self.table.columns}
+        return tuple(each for each in (*self.keys, *self.shown) if each not in known)
 
 
 @dataclass(frozen=True)
@@ -93,11 +103,6 @@ def check_match(question: MatchQuestion, today: date) -> tuple[MatchAllowance, .
     return tuple(each for matched in question.tables for each in _allowances(matched, question))
 
 
-def is_opened(table: Table) -> bool:
-    """Whether a table's owner shows every row to all on purpose."""
-    return table.terms is None or all(each.terms == OPEN_COLUMN for each in table.columns)
-
-
 def _problems(matched: MatchedTable, question: MatchQuestion, today: date) -> Iterator[Problem]:
     """What the owner of one table does not allow."""
     table = matched.table
@@ -106,6 +111,10 @@ def _problems(matched: MatchedTable, question: MatchQuestion, today: date) -> It
     if table.terms is None or not everybody:
         return
     yield from of_offer(table, lambda: question.hash, everybody, today)
+    if matched.unoffered:
+        name = f"{table.name}.{matched.unoffered[0]}"
+        yield Problem("closed", table.owner, table.name, None, "select", f"{name} is in no offer", everybody[0])
+        return
     for number, key in enumerate(matched.keys):
         for receiver in receivers:
             yield from _of_key(matched, key, receiver, question)
@@ -143,13 +152,9 @@ def _of_key(matched: MatchedTable, key: str, receiver: str, question: MatchQuest
 
 
 def _of_shown(matched: MatchedTable, column: str, receiver: str) -> Iterator[Problem]:
-    """What is wrong with a column that leaves the table: it has to be seen row by row, and is closed if not offered."""
-    table = matched.table
-    if column not in (each.field.name for each in table.columns):
-        sentence = f"{table.name}.{column} is in no offer"
-        yield Problem("closed", table.owner, table.name, column, "select", sentence, receiver)
-    elif "select" not in offered(table, column, receiver).ways:
-        closed = not terms_of(table, column).ways
+    """What is wrong with a column that leaves the table: it has to be seen row by row."""
+    if "select" not in offered(matched.table, column, receiver).ways:
+        closed = not terms_of(matched.table, column).ways
         yield _problem(matched, column, "value", "closed" if closed else "row", receiver)
 
 
@@ -194,7 +199,7 @@ def _allowances(matched: MatchedTable, question: MatchQuestion) -> Iterator[Matc
     receivers, told = _others(question.receivers, table), _told(matched, question)
     if table.terms is None:
         return
-    if is_opened(table):
+    if matched.opened:
         yield MatchAllowance(owner, table.name, None, "select", _others(question.parties, table), "open = true")
         return
     way: Way = "select" if question.shows in SEEN else "join"
