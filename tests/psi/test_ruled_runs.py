@@ -221,6 +221,17 @@ def test_answers_about_prepared_tables_follow_present_rules(matched: Ruled, how:
         ends = asked(matched.again(table, ssn), ask, south)
         assert [each.status for each in ends] == [3, 3], ends
         assert all(f"refused by south: {rule}: " in each.told for each in ends), ends
+    other = '[tables.other]\nopen = true\ncolumns.ssn = { type = "BIGINT", min = 1, max = 9 }\n'
+    matched.offer("south", f"{offer}\n{other}")
+    ends = asked(
+        matched, ("--tables", "other", *ask[2:], "--input", "customers.parquet"), ("--tables", "other", *south[2:])
+    )
+    assert ends[1].status == 2 and "what was prepared is people by ssn; --tables and --key have to" in ends[1].told
+    if how == "by its file":
+        (matched.folder / "people.parquet").rename(matched.folder / "gone.parquet")
+        ends = asked(matched, ("--input", "customers.parquet", *ask[2:]), south[4:])
+        assert ends[1].status == 3 and "may have held a table of south with rules; prepare it anew" in ends[1].told
+        (matched.folder / "gone.parquet").rename(matched.folder / "people.parquet")
     matched.offer("south", "")
     private.write_text("" if how == "named" else said)
     ends = asked(matched, ("--input", "customers.parquet", *ask[2:]), south[4:])

@@ -77,6 +77,15 @@ def table_of(members: Members, me: str, path: Path) -> Table | None:
     return next((each for each in found if not is_open(each, tuple(members.parties))), None)
 
 
+def made_of(members: Members, me: str, path: Path) -> Table | None:
+    """The table with rules of which an earlier file had the rows. Raises RunError if that cannot be told any more."""
+    if not path.exists() and any(not is_open(offered_by(members, me, each), tuple(members.parties))
+                                 for each in members.private(me).tables):  # fmt: skip
+        problem = f"{path}: is not there any more, and may have held a table of {me} with rules"
+        raise RunError(Fault.POLICY, f"{problem}; prepare it anew.")
+    return table_of(members, me, path)
+
+
 def offered_by(members: Members, owner: str, name: str) -> Table:
     """A table as it is offered now. What is not offered any more is closed. Raises RunError."""
     for table in offers(members):

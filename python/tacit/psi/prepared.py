@@ -16,7 +16,7 @@ from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.private_key import PrivateKey
 from tacit.plan.facts.catalog import Table
-from tacit.psi.offered import Keys, offered_by, table_of
+from tacit.psi.offered import Keys, made_of, offered_by, owner_of
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.prepared_file import (
     COPIES,
@@ -170,11 +170,11 @@ def _prepared_table(start: Start, about: Description, named: Keys) -> Keys:
     if about.table is not None:
         table: Table | None = offered_by(start.members, start.me, about.table)
     else:
-        table = None if about.input is None else table_of(start.members, start.me, Path(about.input))
+        table = None if about.input is None else made_of(start.members, start.me, Path(about.input))
     prepared = () if table is None else ((table.name, tuple(about.key)),)
-    if named and not set(prepared) <= set(named):
-        problem = f"what was prepared is {table.name} by {', '.join(about.key)}" if table else "it has no such table"
-        raise RunError(Fault.INPUT, f"--tables and --key name another table: {problem}; name it, or prepare anew.")
+    if named and tuple(each for each in named if owner_of(start.members, each[0]) == start.me) != prepared:
+        what = "a file that no offer names" if table is None else f"{table.name} by {', '.join(about.key)}"
+        raise RunError(Fault.INPUT, f"what was prepared is {what}; --tables and --key have to name that, and others'.")
     return named or prepared
 
 
