@@ -14,9 +14,9 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.steps import participants
 from tacit.cli.account import show_account
-from tacit.cli.consent import question
 from tacit.cli.party_process import fork
 from tacit.cli.progress import Progress
+from tacit.cli.psi_prepared import asked
 from tacit.cli.psi_screen import Screen
 from tacit.cli.screen import console
 from tacit.plan import explain_json, explain_text, learnt
@@ -73,9 +73,9 @@ def ask(options: argparse.Namespace, guarded: Guarded, screen: Screen) -> int:
     shown.quiet = options.quiet
     screen.line(_said(plan))
     show_account(plan, shown)
-    question(f"Start the match as {options.me}", yes=options.yes, quiet=options.quiet)([_said(plan), *learnt(plan)])
+    asked(options, "Start the match")([_said(plan), *learnt(plan)])
     with Progress(plan, connection.parties_here(plan), shown) as progress:
-        done = connection.run(plan, progress, options.wait, fork)
+        done = connection.run(plan, progress, options.wait, fork, approved=options.approved)
     if done.answer is not None:
         _print(done.answer)
     else:
