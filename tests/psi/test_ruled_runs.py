@@ -158,6 +158,21 @@ def test_numbers_are_shown_above_floors(hidden: Ruled) -> None:
     assert "Totals of fewer than 10 different people.ssn of south are not shown." in ends[1].told
 
 
+def test_numbers_run_as_their_query_was_approved(hidden: Ruled) -> None:
+    numbers, ends = guarded(hidden, "--reveal", "cardinality", "--approved")
+    assert {each.status for each in ends} == {3} and not numbers, ends
+    assert all("has not approved this plan" in each.told for each in ends)
+    question = hidden.question("customers", "people", reveal="cardinality", to="north")
+    for party in ("north", "south"):
+        command = ["approve", str(question), "--to", "north", "--name", party, "--times", "1", "--yes"]
+        done = subprocess.run(
+            [sys.executable, "-m", "tacit", *command], cwd=hidden.folder, capture_output=True, check=False
+        )
+        assert done.returncode == 0, done
+    numbers, ends = guarded(hidden, "--reveal", "cardinality", "--approved")
+    assert numbers == ["matching keys: 30"], ends
+
+
 @pytest.mark.parametrize(("common", "shown"), [(9, False), (0, False), (10, True)])
 def test_numbers_below_floors_are_withheld(tmp_path: Path, common: int, shown: bool) -> None:
     ruled = Ruled.make(tmp_path)

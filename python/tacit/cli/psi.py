@@ -19,7 +19,6 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.cli.durations import seconds
 from tacit.cli.psi_arguments import add_shown
-from tacit.cli.psi_guarded import ask, explain, guarded_plan
 from tacit.cli.psi_prepared import answers, asked, inputs, prepared_query, run_prepared
 from tacit.cli.psi_screen import Screen
 from tacit.psi.account import certify, recorded
@@ -33,6 +32,7 @@ from tacit.psi.request import Limits, Request
 from tacit.psi.rules import runnable
 from tacit.psi.source import Source
 from tacit.psi.start import Start
+from tacit.psi.verdict import guarded_question
 
 NAME = "psi"
 HELP = "match a table with other parties' without showing it"
@@ -89,9 +89,12 @@ def run(options: argparse.Namespace) -> int:
         request = _checked(options, members)
         if options.prepared is not None:
             return run_prepared(options, request, members, screen, start)
-        guarded = guarded_plan(options, request, members)
-        if guarded is None:
+        question = guarded_question(request, members)
+        if question is None:
             return _match(options, request, start, screen)
+        from tacit.cli.psi_guarded import ask, planned  # which loads what queries need
+
+        guarded = planned(options, question, request.parameters(members))
     return ask(options, guarded, screen)
 
 
@@ -140,8 +143,10 @@ def _explain(options: argparse.Namespace, members: Members) -> int:
     if options.prepared is not None:
         query, source = prepared_query(options, request, members)
         parameters, rules = query.parameters, query.judged.allowed
-    elif (guarded := guarded_plan(options, request, members)) is not None:
-        return explain(options, guarded)
+    elif (question := guarded_question(request, members)) is not None:
+        from tacit.cli.psi_guarded import explain, planned  # which loads what queries need
+
+        return explain(options, planned(options, question, request.parameters(members)))
     else:
         parameters, source, _ = _prepared(options, request, members)
         fit(source, parameters, options.me)

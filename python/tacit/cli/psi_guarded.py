@@ -9,22 +9,19 @@ from typing import Any
 
 from tacit.agent.answer import Answer
 from tacit.agent.connection import Connection, connect
-from tacit.agent.diagnosis import as_run_error
 from tacit.agent.faults import Fault, RunError
-from tacit.agent.federation_members import Members
 from tacit.agent.steps import participants
 from tacit.cli.account import show_account
 from tacit.cli.party_process import fork
 from tacit.cli.progress import Progress
-from tacit.cli.psi_prepared import asked
+from tacit.cli.psi_prepared import asked as consent
 from tacit.cli.psi_screen import Screen
 from tacit.cli.screen import console
 from tacit.plan import explain_json, explain_text, learnt
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.psi.disclosures import together
 from tacit.psi.guarded import KEYS, TOTAL
-from tacit.psi.request import Request
-from tacit.psi.rules import judged
+from tacit.psi.parameters import Parameters
 
 Guarded = tuple[Connection, PlacedPlan]
 """A federation and the plan of the query that is asked in place of a match."""
@@ -32,24 +29,14 @@ Guarded = tuple[Connection, PlacedPlan]
 WITHHELD = "withheld, since fewer stand behind it than an owner's floor"
 
 
-def guarded_plan(options: argparse.Namespace, request: Request, members: Members) -> Guarded | None:
-    """The query that answers in place of the match; None where owners allow the match itself.
-
-    Raises RunError if the match is refused, or if parties compute the query that take no part in the match.
-    """
-    if not request.tables or (request.reveal != "cardinality" and not request.reveal.startswith("sum(")):
-        return None
-    parameters = request.parameters(members)
-    with as_run_error():
-        found = judged(parameters, members, options.me).question
-    if found is None:
-        return None
+def planned(options: argparse.Namespace, asked: str, parameters: Parameters) -> Guarded:
+    """The plan of a query. Raises RunError if parties compute it that take no part in the match."""
     connection = connect(options.federation, party=options.me, private=options.private)
-    plan = connection.plan(found, parameters.to)
+    plan = connection.plan(asked, parameters.to)
     names = participants(plan, connection.federation.catalog.parties)
     if beyond := [name for name in names if name not in parameters.parties]:
         to = ",".join(parameters.to)
-        start = f'tacit party --name NAME --to {to} "{found}"'
+        start = f'tacit party --name NAME --to {to} "{asked}"'
         problem = f"an owner's floor guards this number, and {together(beyond)} computes it, too, as a node"
         raise RunError(Fault.INPUT, f"{problem}; start `{start}` at each of {together(names)}.")
     return connection, plan
@@ -73,7 +60,7 @@ def ask(options: argparse.Namespace, guarded: Guarded, screen: Screen) -> int:
     shown.quiet = options.quiet
     screen.line(_said(plan))
     show_account(plan, shown)
-    asked(options, "Start the match")([_said(plan), *learnt(plan)])
+    consent(options, "Start the match")([_said(plan), *learnt(plan)])
     with Progress(plan, connection.parties_here(plan), shown) as progress:
         done = connection.run(plan, progress, options.wait, fork, approved=options.approved)
     if done.answer is not None:

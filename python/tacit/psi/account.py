@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from tacit.agent.approval import today, usable
-from tacit.agent.auditing import match_counted
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.proof import Proof
 from tacit.agent.recording import Recording
@@ -70,8 +70,7 @@ def recorded(
         run.tell(line)
     consent(told)
     recording = run.recording = Recording(run.members, run.me, run.parameters.parties, run.others)
-    own = [each for each in run.judged.bound if each.owner == run.me]
-    with match_counted(run.members, run.me, own, run.judged.hash, recording.ledger, lambda: run.shared):
+    with _as_answer(run, recording):
         recording.approve(lambda entries: {**_approved(run), **(_by(run, recording, entries) if approved else {})})
         try:
             report, result = work()
@@ -82,6 +81,19 @@ def recorded(
     alone = {} if recording.signed() else {"alone": True}  # the matches were here already
     said = {**_completed(recording.approved, run.parameters, report), **alone, **recording.signed()}
     return report, result, recording.ledger.append("completed", said)
+
+
+@contextmanager
+def _as_answer(run: Run, recording: Recording) -> Iterator[None]:
+    """The run counts as an answer of this party's own tables of which others get something. Raises RunError."""
+    own = [each for each in run.judged.bound if each.owner == run.me]
+    if not own:
+        yield
+        return
+    from tacit.agent.auditing import match_counted  # which loads what queries need
+
+    with match_counted(run.members, run.me, own, run.judged.hash, recording.ledger, lambda: run.shared):
+        yield
 
 
 def certify(run: Run, entry: JSON, file: Path) -> None:

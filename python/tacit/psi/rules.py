@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
 
 from tacit.agent.diagnosis import as_run_error
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
-from tacit.agent.verdicts import Verdict, verdicts
 from tacit.plan.account.terms_text import is_open
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.policy.matches import MatchAllowance, MatchedTable, MatchQuestion, Shows, check_match
@@ -21,6 +21,9 @@ from tacit.psi.disclosures import together
 from tacit.psi.guarded import Unaskable, question_text
 from tacit.psi.offered import offers
 from tacit.psi.parameters import LEAST, Parameters
+
+if TYPE_CHECKING:
+    from tacit.agent.verdicts import Verdict
 
 COSTS = ("--bins", "--protocol", "[link] of the federation file", "prices.toml")
 """Options that decide how a match runs, and not what it shows."""
@@ -93,6 +96,8 @@ class Judge:
 
     def _guarded(self, parameters: Parameters, refusal: PolicyRefusal) -> Judged:
         """A number that is shown above the floors alone, if it can be asked for so."""
+        from tacit.agent.verdicts import verdicts  # which loads what queries need
+
         try:
             question = question_text(parameters, self.named)
         except Unaskable as unaskable:

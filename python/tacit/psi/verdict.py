@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tacit.agent.diagnosis import as_run_error
 from tacit.agent.federation_members import Members
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.psi.account import allowances
@@ -47,6 +48,18 @@ class MatchVerdict:
         yield f"  allowed above owners' floors, as the query {self.judged.question}"
         for each in self.judged.verdict.disclosed:
             yield f"  for {each.output or 'which rows there are'}, {each.owner} allows: {each.sentence}"
+
+
+def guarded_question(request: Request, members: Members) -> str | None:
+    """The query that is asked in place of a match; None where owners allow the match itself, or name no table.
+
+    Raises RunError where they refuse both.
+    """
+    parameters = request.parameters(members)
+    if not parameters.tables or parameters.reveal not in ("cardinality", "sum"):
+        return None
+    with as_run_error():
+        return judged(parameters, members, request.me).question
 
 
 def match_verdict(request: Request, members: Members, columns: Sequence[str] = ()) -> MatchVerdict:
