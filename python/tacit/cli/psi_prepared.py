@@ -131,7 +131,7 @@ def _refuse_others(options: argparse.Namespace, request: Request) -> None:
         mistaken.append("--budget")
     if mistaken:
         raise RunError(Fault.INPUT, f"a prepared table has no use for {mistaken[0]} here; leave it out.")
-    unused = ("kind", "normalise", "columns", "output", *(("key",) if options.tables is None else ()))
+    unused = (*(("key",) if options.tables is None else ()), "kind", "normalise", "columns", "output")
     of_input = [name for name in unused if getattr(options, name)]
     if answers(options) and of_input:
         raise RunError(

@@ -84,10 +84,12 @@ class Judge:
     def verdict(self, parameters: Parameters) -> Judged:
         """Raises PolicyRefusal."""
         said = {name: value for name, value in parameters.options().items() if name not in COSTS}
-        question = MatchQuestion(parameters.parties, parameters.to, self.named, _shows(parameters), said)
+        leaving = parameters.reveal in ("sum", "shares")
+        named = tuple(each if leaving else replace(each, shown=()) for each in self.named)
+        question = MatchQuestion(parameters.parties, parameters.to, named, _shows(parameters), said)
         try:
             allowed = check_match(question, self.today)
-            bound = tuple(each.table for each in self.named if {*question.receivers} - {each.table.owner})
+            bound = tuple(each.table for each in named if {*question.receivers} - {each.table.owner})
             return Judged(allowed, question.hash, bound)
         except PolicyRefusal as refusal:
             if parameters.reveal not in ("cardinality", "sum"):
@@ -127,8 +129,9 @@ def _shows(parameters: Parameters) -> Shows:
             return "ids"
         case "shares":
             return "shares"
-        case _:
+        case "intersection" | "cardinality" | "sum":
             return "rows"
+    raise AssertionError(f"rules know no --reveal {parameters.reveal}")
 
 
 def _advise(refusal: PolicyRefusal, parameters: Parameters, judge: Judge) -> None:
