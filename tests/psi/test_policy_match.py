@@ -35,6 +35,9 @@ def test_a_match_that_is_refused(ruled: Ruled, capsys: pytest.CaptureFixture[str
         "rule": "select", "owner": "south", "table": "people", "column": "ssn", "recipient": "north",
         "change": "--reveal cardinality",
     }  # fmt: skip
+    shown = ["policy", "show", "people", "--format", "json"]
+    assert main(shown) == 0
+    assert refusal["offer_hash"] == json.loads(capsys.readouterr().out)[0]["offer_hash"]
     assert refusal["changed_recipients"] == ["north", "south"] and refusal["line"] is None
 
 

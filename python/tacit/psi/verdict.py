@@ -8,9 +8,10 @@ from typing import Any
 
 from tacit.agent.diagnosis import as_run_error
 from tacit.agent.federation_members import Members
+from tacit.plan.account.serialise import offer_hash
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.psi.account import allowances
-from tacit.psi.offered import owner_of
+from tacit.psi.offered import offers, owner_of
 from tacit.psi.parameters import Parameters
 from tacit.psi.request import Request
 from tacit.psi.rules import Judged, judged
@@ -18,17 +19,22 @@ from tacit.psi.rules import Judged, judged
 
 @dataclass(frozen=True)
 class MatchVerdict:
-    """Of one match. refusal: why it cannot be started, None where it can. judged: by what it is allowed."""
+    """Of one match. refusal: why it cannot be started, None where it can. judged: by what it is allowed.
+
+    offer_hash: of all tables, with their terms, of the owner that refuses it.
+    """
 
     parameters: Parameters
     judged: Judged | None = None
     refusal: PolicyRefusal | None = None
+    offer_hash: str | None = None
 
     def json(self) -> dict[str, Any]:
         """For programs."""
         found: dict[str, Any] = {"match": self.parameters.what(), "agreed": self.parameters.options()}
         if self.refusal is not None:
-            return {**found, "verdict": "refused", "refusal": self.refusal.json()}
+            refusal = {**self.refusal.json(), "offer_hash": self.offer_hash}
+            return {**found, "verdict": "refused", "refusal": refusal}
         assert self.judged is not None, "what is not refused is allowed by something"
         allowed, query = [each.json() for each in self.judged.allowed], self.judged.verdict
         return {**found, "verdict": "allowed", "allowed": allowed, "query": None if query is None else query.json()}
@@ -70,4 +76,5 @@ def match_verdict(request: Request, members: Members, columns: Sequence[str] = (
     try:
         return MatchVerdict(parameters, judged(parameters, members, me, columns))
     except PolicyRefusal as refusal:
-        return MatchVerdict(parameters, refusal=refusal)
+        offered = offer_hash(each for each in offers(members) if each.owner == refusal.problem.owner)
+        return MatchVerdict(parameters, refusal=refusal, offer_hash=offered)
