@@ -428,22 +428,37 @@ BLOCKS = "CASE " + " ".join(f"WHEN seat <= {20 * at} THEN {at}" for at in range(
 CHOSEN = " OR ".join(f"seat = {20 * at + 7}" for at in range(20))
 
 
-@pytest.mark.xfail(strict=True, reason="Without complement nobody counts whom a condition leaves out")
 @pytest.mark.parametrize(
     "sql",
     [
         "SELECT COUNT(*) AS n FROM people WHERE NOT (seat = 7 AND vip)",
+        "SELECT COUNT(*) AS n FROM (SELECT seat AS s, vip AS v FROM people) p WHERE s <> 7 OR NOT v",
+        "SELECT COUNT(*) AS n FROM people WHERE CASE WHEN seat = 7 THEN vip ELSE TRUE END",
+        "SELECT seat = 7 AND vip AS g, COUNT(*) AS n FROM people GROUP BY g",
+        "SELECT CASE WHEN seat <= 200 AND NOT (seat = 7 AND vip) THEN 1 ELSE 0 END AS g, COUNT(*) AS n FROM people "
+        "GROUP BY g",
         "SELECT COUNT(*) AS n FROM people WHERE seat BETWEEN 8 AND 16 OR (seat = 7 AND vip)",
         "SELECT SUM(CASE WHEN seat <= 200 AND NOT (seat = 7 AND vip) THEN 1 ELSE 0 END) AS n FROM people",
         f"SELECT g, COUNT(*) AS n FROM (SELECT {BLOCKS} AS g FROM people WHERE NOT (vip AND ({CHOSEN}))) x GROUP BY g",
     ],
 )
-def test_a_condition_that_seen_columns_decide_for_all_but_one_tells_of_that_one(
-    product: Product, ask: Ask, sql: str
-) -> None:
+def test_a_condition_that_seen_columns_decide_for_all_but_one_tells_of_that_one(product: Product, sql: str) -> None:
     """19 of 20 seats, or 20: a bit for each of 20 people in the last question, all sets of which are large and apart.
 
     The owner's check leaves sets by seen columns out, as open, so that none of its sets differ by one person."""
-    if ask("SELECT seat FROM people") or ask(sql):
-        return
-    assert same(product, sql, person(7, vip=False), person(7, vip=True))
+    if not product.verdict(sql, ("north",)).rule:
+        assert same(product, sql, person(7, vip=False), person(7, vip=True))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) AS n FROM people WHERE seat <= 200 AND vip",
+        "SELECT COUNT(*) AS n FROM people WHERE seat <= 200 AND seat <> 7",
+        "SELECT SUM(CASE WHEN seat <= 200 AND vip THEN 1 ELSE 0 END) AS n FROM people",
+        "SELECT seat <= 200 AS g, SUM(CASE WHEN vip THEN salary ELSE 0 END) AS s FROM people GROUP BY g",
+        "SELECT city, COUNT(*) AS n FROM people WHERE vip OR city = 'Oslo' GROUP BY city",
+    ],
+)
+def test_seen_columns_beside_others_are_no_padding(product: Product, sql: str) -> None:
+    assert product.verdict(sql, ("north",)).rule == ""

@@ -46,13 +46,16 @@ class Expanded:
     """columns: each by its name. holds: conditions that are TRUE in every row.
 
     stored: columns that are NULL only where a stored value is, and of which no recipient knows where that is. nulls:
-    Boolean ones that tell only which such values are NULL. shared: rows of others may be in the same groups.
+    Boolean ones that tell only which such values are NULL. seen, secret: columns of tables whose owners' rules bind the
+    query, which a recipient sees row by row, or none does. shared: rows of others may be in the same groups.
     """
 
     columns: Mapping[str, Expr]
     holds: tuple[Expr, ...] = ()
     stored: frozenset[str] = frozenset()
     nulls: frozenset[str] = frozenset()
+    seen: frozenset[str] = frozenset()
+    secret: frozenset[str] = frozenset()
     shared: bool = False
 
     def of(self, expr: Expr) -> Expr:
@@ -106,10 +109,9 @@ class _Expansion:
     def of(self, relation: Relation) -> Expanded:
         match relation:
             case Scan():
-                hidden = self.hidden.get(relation, frozenset())
-                return self._unknown(relation, stored={name for name, source in relation.columns if source in hidden})
+                return self._scanned(relation)
             case KeptScan() | Opened() | FullJoin() | Match():
-                return self._unknown(relation)
+                return _as_secret(self._unknown(relation))
             case Sort(input, _) | Limit(input, _, _):
                 return self.of(input)
             case Filter(input, predicate):
@@ -126,6 +128,14 @@ class _Expansion:
                 return self._one_of(relation, inputs)
             case Aggregate():
                 return self._groups(relation) if relation.keys else self._single(relation)
+
+    def _scanned(self, scan: Scan) -> Expanded:
+        if scan not in self.hidden:
+            return self._unknown(scan)
+        hidden = {name for name, source in scan.columns if source in self.hidden[scan]}
+        found = self._unknown(scan, stored=hidden)
+        seen = {each for name, each in found.columns.items() if name not in hidden}
+        return replace(found, seen=_names(seen), secret=found.stored)
 
     def _single(self, relation: Relation) -> Expanded:
         """One row: where it has a NULL, all rows beside have."""
@@ -146,19 +156,23 @@ class _Expansion:
         found = self._unknown(relation)
         parts = [self.of(each) for each in inputs]
         stored = (name for name in found.columns if all(part.is_stored(part.columns[name]) for part in parts))
-        return replace(found, stored=_names({found.columns[name] for name in stored}), shared=True)
+        return replace(_as_secret(found), stored=_names({found.columns[name] for name in stored}), shared=True)
 
     def _groups(self, relation: Aggregate) -> Expanded:
         """Groups, of which each has a row that stems from the scan. Of conditions, MAX tells which its rows fulfil."""
         below, own = self.of(relation.input), self._unknown(relation)
+        secret = below.secret | (_as_secret(own).secret if below.secret else frozenset())
         columns = {**own.columns, **{key: below.columns[key] for key in relation.keys}}
         tested = {name: below.columns[column] for name, column in _tests(relation)}
         if below.shared:
-            return Expanded(columns, below.holds, below.stored, below.nulls, below.shared)
+            return replace(below, columns=columns, secret=secret)
         holds = (*below.holds, *_fulfilled(tested, own.columns, below.holds))
         stored = {own.columns[each.name] for each in relation.aggregations if _stays_stored(each, below)}
         nulls = {own.columns[name] for name, test in tested.items() if below.tells_nulls_alone(test)}
-        return Expanded(columns, holds, below.stored | _names(stored), below.nulls | _names(nulls))
+        return replace(
+            below, columns=columns, holds=holds, stored=below.stored | _names(stored),
+            nulls=below.nulls | _names(nulls), secret=secret,
+        )  # fmt: skip
 
 
 def _beside(left: Expanded, right: Expanded) -> Expanded:
@@ -167,8 +181,14 @@ def _beside(left: Expanded, right: Expanded) -> Expanded:
         left.holds + right.holds,
         left.stored | right.stored,
         left.nulls | right.nulls,
+        left.seen | right.seen,
+        left.secret | right.secret,
         left.shared or right.shared,
     )
+
+
+def _as_secret(found: Expanded) -> Expanded:
+    return replace(found, secret=_names(set(found.columns.values())))
 
 
 def _tests(relation: Aggregate) -> Iterator[tuple[str, str]]:

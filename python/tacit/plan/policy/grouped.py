@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.refusals import Position
-from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, KeptScan, Relation, Union
+from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, KeptScan, Relation, Scan, Union
 from tacit.plan.algebra.trees import children
 from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union
 from tacit.plan.policy.carried import NOTHING_CARRIED, Carried, carried_by, too_many
@@ -15,6 +15,7 @@ from tacit.plan.policy.expressions import placed, turned
 from tacit.plan.policy.guarding import guard_of, uncountable
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import partly_open, protected, shown
+from tacit.plan.policy.padding import is_padded
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, Sums, ordered, union
 
 
@@ -63,9 +64,15 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
     )
     if not groups.merged or lost:
         return state
+    guard = guard_of(whole, relation, below, groups.merged, recipients)
+    padded = frozenset(
+        Item(each, None, "floor", detail="padded")
+        for each in groups.merged
+        if isinstance(each.scan, Scan) and is_padded(relation, guard, each.scan)
+    )
+    state = state.over(whole, padded)
     chosen = union([rows, *(below.columns[name].items for name in [*relation.keys, *_arguments(relation)])])
-    guards = (*below.guards, guard_of(whole, relation, below, groups.merged, recipients))
-    return replace(state, guards=guards, sums=(*below.sums, Sums(groups.merged, chosen)))
+    return replace(state, guards=(*below.guards, guard), sums=(*below.sums, Sums(groups.merged, chosen)))
 
 
 def _needs_guard(instance: Instance, relation: Aggregate, below: State, recipients: tuple[str, ...]) -> bool:

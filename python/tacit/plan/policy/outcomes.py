@@ -56,6 +56,21 @@ def outcomes(conditions: Sequence[Expr], holds: Sequence[Expr]) -> Outcomes | No
     return None
 
 
+def outcomes_by(conditions: Sequence[Expr], is_given: Callable[[Expr], bool]) -> frozenset[Outcomes] | None:
+    """For each combination of values of what is given, the outcomes that it leaves; None where there are too many."""
+    reader = _Reader()
+    tests = [reader.truth(each) for each in conditions if is_small(each)]
+    candidates = reader.candidates()
+    if len(tests) < len(conditions) or prod(map(len, candidates)) * reader.size > MOST:
+        return None
+    given = [is_given(each) for each in reader.places]
+    found: dict[Row, set[tuple[bool, ...]]] = {}
+    for row in product(*candidates):
+        known = tuple(value for value, each in zip(row, given, strict=True) if each)
+        found.setdefault(known, set()).add(tuple(each(row) is True for each in tests))
+    return frozenset(map(frozenset, found.values()))
+
+
 def is_small(expr: Expr) -> bool:
     """Whether an expression has few parts, counted as often as they occur: it may name one part very often."""
     return _size(expr, {}) <= MOST_PARTS

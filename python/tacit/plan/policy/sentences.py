@@ -114,6 +114,8 @@ def _floor(item: Item) -> str:
             return f"no group of {number} or more fulfils the condition"
         case "conditions":
             return f"sums for each unit of {table} have more than {number} conditions and NULLs beneath"
+        case "padded":
+            return f"rows of {table} that are seen are added to others, of which alone the floor is not known"
         case "united":
             return f"equal values match rows of {table} with those of others in a UNION, and nothing counts how many"
         case "delivered":
