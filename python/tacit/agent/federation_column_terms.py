@@ -9,7 +9,7 @@ from typing import Final, Literal, cast
 
 from tacit.agent.federation_section import NAME, Section, shown
 from tacit.agent.federation_types import encoded_value, text_value, truth_value
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Integer, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Integer, Timestamp, Type, Varchar
 from tacit.plan.facts.terms import DEFAULT_FUNCTIONS, FUNCTIONS, WAYS, ColumnTerms, Function, Terms, Way
 
 COLUMN_ENTRIES: Final = ("use", "functions", "least_group", "to", "with", "cuts", "constants")
@@ -117,11 +117,11 @@ def _cuts(column: Section, type_: Type) -> tuple[int, ...] | Literal["month"] | 
     value = column.optional("cuts")
     if value is None:
         return None
-    if not isinstance(type_, Integer | Decimal | Date):
+    if not isinstance(type_, Integer | Decimal | Date | Timestamp):
         raise column.error("has cuts, but values of its type are not cut", "remove cuts, or list constants")
     if value == "month":
-        if not isinstance(type_, Date):
-            raise column.error('cuts is "month", but the type is not DATE', "list where it may be cut")
+        if not isinstance(type_, Date | Timestamp):
+            raise column.error('cuts is "month", but the type is not DATE or TIMESTAMP', "list where it may be cut")
         return "month"
     cuts = tuple(encoded_value(column, "cuts", each, type_) for each in _values(column, "cuts", value))
     if any(first >= second for first, second in pairwise(cuts)):
@@ -145,7 +145,7 @@ def _constant(column: Section, value: object, type_: Type) -> int | bool | str:
             return truth_value(column, "constants", value)
         case Varchar():
             return text_value(column, "constants", value, type_)
-        case Integer() | Decimal() | Date():
+        case Integer() | Decimal() | Date() | Timestamp():
             return encoded_value(column, "constants", value, type_)
     raise column.error("has constants, but values of its type are not compared", "remove constants")
 

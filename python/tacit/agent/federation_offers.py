@@ -10,7 +10,7 @@ from pathlib import Path
 from tacit.agent.federation_column_terms import COLUMN_ENTRIES, read_column_terms
 from tacit.agent.federation_section import FederationError, Section, read_section
 from tacit.agent.federation_terms import check_floor, check_references, is_opened, read_terms
-from tacit.agent.federation_types import read_type
+from tacit.agent.federation_types import is_rounded, read_type
 from tacit.plan.algebra.types import Field, Varchar
 from tacit.plan.facts.catalog import Column, Table
 from tacit.plan.facts.terms import OPEN_COLUMN, Terms, open_terms, selecting
@@ -138,9 +138,9 @@ def _opened(column: Section, field: Field, parties: tuple[str, ...]) -> Column:
             raise column.error(f"has {entry}, but its table has open = true", f"remove {entry}, or open")
     readers = column.names("readers", default=())
     column.all_known("readers", readers, parties, "party")
-    return Column(field, frozenset(readers), OPEN_COLUMN)
+    return Column(field, frozenset(readers), OPEN_COLUMN, is_rounded(column))
 
 
 def _with_terms(column: Section, field: Field, owner: str, table: Terms, parties: tuple[str, ...]) -> Column:
     terms = read_column_terms(column, field.type, table, parties)
-    return Column(field, selecting(table, terms) - {owner}, terms)
+    return Column(field, selecting(table, terms) - {owner}, terms, is_rounded(column))

@@ -5,22 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal as Number
 from decimal import InvalidOperation
 from fractions import Fraction
 from typing import Final
 
 from tacit.agent.federation_section import Section, shown
+from tacit.plan.algebra import moments
 from tacit.plan.algebra.bounds import INTEGER_RANGES
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Integer, IntegerName, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Integer, IntegerName, Timestamp, Type, Varchar
 
 INTEGERS: Final[tuple[IntegerName, ...]] = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)")
-TYPES = "BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, HUGEINT, DECIMAL(p,s), DATE or VARCHAR"
-EPOCH = date(1970, 1, 1).toordinal()
-DATES = date.min.toordinal() - EPOCH, date.max.toordinal() - EPOCH
+TYPES = "BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, HUGEINT, DECIMAL(p,s), DOUBLE, DATE, TIMESTAMP or VARCHAR"
 MOST_DIGITS = 38
+Ordered = Integer | Decimal | Date | Timestamp
 WIDEST = 10**MOST_DIGITS - 1
 """The largest whole number that Arrow carries exactly, as decimal128(38, 0)."""
 
@@ -33,14 +33,19 @@ def read_type(column: Section) -> Type:
         if name == integer:
             low, high = INTEGER_RANGES[integer]
             return Integer(*_range(column, (max(low, -WIDEST), min(high, WIDEST)), _WHOLE), integer)
-    if name in ("BOOLEAN", "DATE", "VARCHAR"):
-        return {"BOOLEAN": _boolean, "DATE": _date, "VARCHAR": _varchar}[name](column)
+    if name in OTHERS:
+        return OTHERS[name](column)
     if found := DECIMAL.fullmatch(name):
         return _decimal(column, int(found[1]), int(found[2] or 0))
     raise column.error(f"type is {written!r}", f"write {TYPES}")
 
 
-def encoded_value(column: Section, key: str, value: object, type_: Integer | Decimal | Date) -> int:
+def is_rounded(column: Section) -> bool:
+    """Whether a column's section declares floating-point numbers, which are rounded to decimals."""
+    return column.text("type").strip().upper() == "DOUBLE"
+
+
+def encoded_value(column: Section, key: str, value: object, type_: Ordered) -> int:
     """A value that an entry of a column's section names, encoded as bounds are. Raises FederationError."""
     bounds = _bounds_of(type_)
     encoded = bounds.encode(value)
@@ -68,12 +73,14 @@ def text_value(column: Section, key: str, value: object, type_: Varchar) -> str:
     return value
 
 
-def _bounds_of(type_: Integer | Decimal | Date) -> _Bounds:
+def _bounds_of(type_: Ordered) -> _Bounds:
     match type_:
         case Integer():
             return _WHOLE
         case Date():
             return _DAY
+        case Timestamp():
+            return _MOMENT
         case Decimal(_, scale):
             return _decimals(scale)
 
@@ -83,7 +90,11 @@ def _boolean(_: Section) -> Type:
 
 
 def _date(column: Section) -> Type:
-    return Date(*_range(column, DATES, _DAY))
+    return Date(*_range(column, moments.DAYS, _DAY))
+
+
+def _timestamp(column: Section) -> Type:
+    return Timestamp(*_range(column, moments.MOMENTS, _MOMENT))
 
 
 def _decimal(column: Section, precision: int, scale: int) -> Type:
@@ -93,6 +104,21 @@ def _decimal(column: Section, precision: int, scale: int) -> Type:
         )
     most = 10**precision - 1
     return Decimal(precision, scale, *_range(column, (-most, most), _decimals(scale)))
+
+
+def _double(column: Section) -> Type:
+    """Decimals of the declared scale, with as many digits as the bounds have."""
+    missing = [each for each in ("scale", "min", "max") if not column.has(each)]
+    if missing:
+        example = "scale = 4, min = -1000, max = 1000, and values are rounded to 4 digits after the point"
+        raise column.error(f"type is DOUBLE without {' and '.join(missing)}", f"write all three, for example {example}")
+    scale = column.count("scale", least=0)
+    assert scale is not None
+    if scale > MOST_DIGITS:
+        raise column.error(f"scale is {scale}", f"write a whole number from 0 to {MOST_DIGITS}")
+    low, high = _range(column, (-WIDEST, WIDEST), _decimals(scale))
+    digits = max(len(str(abs(bound))) for bound in (low, high))
+    return Decimal(max(digits, scale, 1), scale, low, high)
 
 
 def _varchar(column: Section) -> Type:
@@ -148,12 +174,12 @@ def _whole(value: object) -> int | None:
 
 
 def _day(value: object) -> int | None:
-    if type(value) is date:
-        return value.toordinal() - EPOCH
-    try:
-        return date.fromisoformat(value).toordinal() - EPOCH if isinstance(value, str) else None
-    except ValueError:
-        return None
+    return moments.read_day(str(value)) if type(value) is date or isinstance(value, str) else None
+
+
+def _moment(value: object) -> int | None:
+    """A moment in no time zone. A day stands for its first one."""
+    return moments.read_moment(str(value)) if isinstance(value, date | datetime | str) else None
 
 
 def _scaled(value: object, scale: int) -> int | None:
@@ -172,3 +198,8 @@ def _scaled(value: object, scale: int) -> int | None:
 
 _WHOLE = _Bounds(_whole, "as a whole number")
 _DAY = _Bounds(_day, "as a date, for example 2024-12-31")
+_MOMENT = _Bounds(_moment, "as a date and time without a time zone, for example 2024-12-31 23:59:59")
+
+OTHERS: Final[dict[str, Callable[[Section], Type]]] = {
+    "BOOLEAN": _boolean, "DATE": _date, "DOUBLE": _double, "TIMESTAMP": _timestamp, "VARCHAR": _varchar,
+}  # fmt: skip

@@ -19,7 +19,7 @@ from tacit.local.errors import DataError
 from tacit.local.source import Source
 from tacit.local.sql_types import literal, shown
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
-from tacit.plan.algebra.types import Date, Decimal, Field, Integer, Varchar
+from tacit.plan.algebra.types import Date, Decimal, Field, Integer, Timestamp, Varchar
 
 WIDEST = 10**MOST_DIGITS - 1
 """The largest HUGEINT that is passed on exactly. It is nobody's own declaration."""
@@ -83,7 +83,7 @@ def _null_checks(field: Field) -> Iterator[Check]:
 
 def _bound_checks(field: Field) -> Iterator[Check]:
     match field.type:
-        case Integer(low, high) | Decimal(_, _, low, high) | Date(low, high):
+        case Integer(low, high) | Decimal(_, _, low, high) | Date(low, high) | Timestamp(low, high):
             name = quoted(field.name)
             for sign, function, word, bound in (("<", "min", "below", low), (">", "max", "above", high)):
                 limit = literal(bound, field.type).sql(dialect="duckdb")

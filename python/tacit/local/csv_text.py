@@ -2,7 +2,7 @@
 
 A file is UTF-8 with values in double quotes where they need them, and a header. An empty value without quotes is NULL.
 Delimiter, decimal mark, dates and further texts for NULL are as its form says (``tacit.local.csv_form``). DuckDB's own
-casts round '2.5' to an INTEGER and drop the time from a date; here such values are errors.
+casts round '2.5' to an INTEGER, drop the time from a date and the zone from a timestamp; here such values are errors.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from pathlib import Path
 from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.database import text
 from tacit.local.errors import DataError
-from tacit.plan.algebra.types import Date, Decimal, Integer, Type, Varchar, sql_name
+from tacit.local.rounded import Rounded, rounded, unlike_number
+from tacit.plan.algebra.types import Date, Decimal, Integer, Timestamp, Type, Varchar, sql_name
 
 OPTIONS = (
     "header = true, auto_detect = false, quote = '\"', escape = '\"', strict_mode = true, allow_quoted_nulls = false"
@@ -31,7 +32,14 @@ LINE_ENDS = {b"\r\n": "CR LF", b"\n": "LF", b"\r": "CR"}
 
 Marks = frozenset[str]
 """Which characters occur in a file at all. Most files need no closer look at their values: without a point anywhere no
-number has a fraction, without a colon no date has a time."""
+number has a fraction."""
+
+DAY = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+MIDNIGHT = rf"\s*{DAY}[ T]00:00(:00(\.0*)?)?\s*"
+"""The text of a date with a time that says nothing."""
+
+MOMENT = rf"\s*{DAY}([ T]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{{1,6}}0*)?)?)?\s*"
+"""The text of a moment to the microsecond, without a time zone."""
 
 
 def reader(path: str, columns: int, more: str = "", form: CsvForm = USUAL) -> str:
@@ -62,7 +70,7 @@ def header(path: str, form: CsvForm = USUAL) -> list[str]:
     return names
 
 
-def marks(path: str, types: Iterable[Type], form: CsvForm = USUAL) -> Marks:
+def marks(path: str, types: Iterable[Type | Rounded], form: CsvForm = USUAL) -> Marks:
     """Which of the characters that matter to values of the types are in the file after its header.
 
     A decimal mark counts as a point, whatever it is.
@@ -75,12 +83,10 @@ def marks(path: str, types: Iterable[Type], form: CsvForm = USUAL) -> Marks:
             return frozenset(mark for mark in wanted if content.find(written[mark].encode(), start) >= 0)
 
 
-def _telling(type_: Type) -> Marks:
+def _telling(type_: Type | Rounded) -> Marks:
     match type_:
         case Integer() | Decimal():
             return frozenset(".eE")
-        case Date():
-            return frozenset(":")
         case Varchar():
             return frozenset("\0")
         case _:
@@ -97,19 +103,21 @@ def moment(value: str, form: CsvForm, attempt: str = "") -> str:
     return value if form.date_format is None else f"{attempt}strptime({value}, {text(form.date_format)})"
 
 
-def typed(value: str, type_: Type, form: CsvForm = USUAL, attempt: str = "") -> str:
+def typed(value: str, type_: Type | Rounded, form: CsvForm = USUAL, attempt: str = "") -> str:
     """A text as a value of a type. attempt: "" fails for a text that is none, "TRY_" gives NULL."""
     match type_:
         case Date():
             value = moment(value, form, attempt)
         case Integer() | Decimal():
             value = pointed(value, form)
+        case Rounded():
+            return rounded(pointed(value, form), type_, attempt)
     return f"{attempt}CAST({value} AS {sql_name(type_)})"
 
 
-def inexact(value: str, type_: Type, marks: Marks, form: CsvForm = USUAL) -> str | None:
+def inexact(value: str, type_: Type | Rounded, marks: Marks, form: CsvForm = USUAL) -> str | None:
     """The condition that a text which can be cast to a type is not exactly a value of it; None: it always is one."""
-    value = pointed(value, form) if isinstance(type_, Integer | Decimal) else value
+    value = pointed(value, form) if isinstance(type_, Integer | Decimal | Rounded) else value
     present = marks & _telling(type_)
     match type_:
         case Integer() if present:
@@ -121,18 +129,26 @@ def inexact(value: str, type_: Type, marks: Marks, form: CsvForm = USUAL) -> str
             )
             suspect = [long, _contains(value, present - {"."})] if present - {"."} else [long]
             return _unless(" OR ".join(suspect), value, rf"\s*[+-]?[0-9]*\.[0-9]{{0,{scale}}}0*\s*")
-        case Date() if present and form.date_format is None:
-            day, midnight = "[0-9]{1,4}[-/][0-9]{1,2}[-/][0-9]{1,2}", r"0?0:00(:00(\.0*)?)?"
-            return _unless(_contains(value, present), value, rf"\s*{day}[ T]{midnight}\s*")
+        case Date() if form.date_format is None:
+            return _unless(_respelt(value, type_), value, MIDNIGHT)
+        case Timestamp():
+            return _unless(_respelt(value, type_), value, MOMENT)
+        case Rounded():
+            return unlike_number(value)
         case _:
             return None
+
+
+def _respelt(value: str, type_: Type) -> str:
+    """Whether a day or moment is not written as DuckDB writes it."""
+    return f"CAST(TRY_CAST({value} AS {sql_name(type_)}) AS VARCHAR) <> trim({value})"
 
 
 def _contains(value: str, characters: Marks) -> str:
     return " OR ".join(f"contains({value}, {text(each)})" for each in sorted(characters))
 
 
-def wrong(value: str, type_: Type, marks: Marks, form: CsvForm = USUAL) -> str:
+def wrong(value: str, type_: Type | Rounded, marks: Marks, form: CsvForm = USUAL) -> str:
     """The condition that a text is no value of a type. NULL is not wrong."""
     uncastable = f"({value} IS NOT NULL AND {typed(value, type_, form, 'TRY_')} IS NULL)"
     lost = inexact(value, type_, marks, form)
@@ -172,7 +188,9 @@ def _unless(suspect: str, value: str, pattern: str) -> str:
     return f"(CASE WHEN {suspect} THEN NOT regexp_full_match({value}, {text(pattern)}) ELSE FALSE END)"
 
 
-def problem(value: str, type_: Type) -> str:
+def problem(value: str, type_: Type | Rounded) -> str:
     """What is wrong with a text that is no value of a type."""
     shown = repr(value if len(value) <= LONGEST_QUOTE else value[:LONGEST_QUOTE] + "...")
+    if isinstance(type_, Rounded):
+        return f"{shown} is not a number between the declared min and max"
     return f"{shown} is not {'an' if sql_name(type_)[0] in 'AEIOU' else 'a'} {sql_name(type_)}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from tacit.local.database import quoted, text
 from tacit.local.sql_types import literal
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Timestamp, Type, Varchar, sql_name
 
 EPOCH = "DATE '1970-01-01'"
 BIGINT = range(-(2**63), 2**63)
@@ -28,6 +28,8 @@ def encoded(column: str, type_: Type) -> str:
             return f"CAST({_unscaled(value, precision, scale, low, high)} AS {_container(low, high)})"
         case Date():
             return f"({value} - {EPOCH})"
+        case Timestamp():
+            return f"epoch_us({value})"
         case Varchar(_, values):
             return value if values is None else f"enum_code(CAST({value} AS ENUM({_listed(values)})))"
         case Double():
@@ -43,6 +45,8 @@ def decoded(column: str, type_: Type) -> str:
             return f"CAST(CAST({value} AS {WIDE}) * {unit} AS DECIMAL({precision},{scale}))"
         case Date():
             return f"({EPOCH} + CAST({value} AS INTEGER))"
+        case Timestamp():
+            return f"make_timestamp(CAST({value} AS BIGINT))"
         case Varchar(_, values) if values is not None:
             return f"list_extract([{_listed(values)}], CAST({value} AS BIGINT) + 1)"
         case Double():

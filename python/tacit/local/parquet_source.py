@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 import duckdb
 
 from tacit.local.database import quoted
 from tacit.local.errors import DataError
+from tacit.local.parquet_types import Reading, reading
+from tacit.local.rounded import read_as
 from tacit.local.source import Source, data_path, positions
 from tacit.local.sql_types import NO_COLUMNS
 from tacit.local.stored import parquet, parquet_types, stamp
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Varchar, sql_name
+from tacit.plan.algebra.types import Field, Timestamp
 from tacit.plan.facts.catalog import Table
 
-INTEGER = re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT)|HUGEINT")
-DECIMAL = re.compile(r"DECIMAL\(\d+,(\d+)\)")
-NOTHING = '"NULL"'
-"""DuckDB's type of a column without a value."""
-WHOLE = 2**53
-"""DOUBLEs up to here have one whole number each."""
+POSITION = "file_row_number"
 
 
 def open_parquet(database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Field, ...], relation: str) -> Source:
@@ -28,60 +23,39 @@ def open_parquet(database: duckdb.DuckDBPyConnection, table: Table, fields: tupl
     opened = stamp(path)
     types = parquet_types(database, path)
     present = list(types)
-    outputs = []
-    for name, place in positions(path, fields, present).items():
-        field = next(each for each in fields if each.name == name)
-        outputs.append(_output(database, path, field, present[place], types[present[place]]))
-    rows = parquet(path)
+    outputs, converted = [], []
+    for field_name, place in positions(path, fields, present).items():
+        field, name = next(each for each in fields if each.name == field_name), present[place]
+        read = reading(path, name, types[name], read_as(table, field.name, field.type), field)
+        _check(database, path, name, field, read)
+        outputs.append(f"{read.value} AS {quoted(field.name)}")
+        converted += [] if read.compared else [f"{read.value} AS {quoted(name)}"]
+    rows, numbered = parquet(path), parquet(path, f", {POSITION} = true")
     select = f"SELECT {', '.join(outputs) or f'TRUE AS {NO_COLUMNS}'} FROM {rows}"
     database.execute(f"CREATE VIEW {quoted(relation)} AS {select}").fetchall()
-    numbered = parquet(path, ", file_row_number = true")
-    return Source(table, path, fields, relation, rows, numbered, "file_row_number", opened)
+    raw, numbered = (_with(each, converted) for each in (rows, numbered))
+    return Source(table, path, fields, relation, raw, numbered, POSITION, opened)
 
 
-def _output(database: duckdb.DuckDBPyConnection, path: str, field: Field, name: str, stored: str) -> str:
-    """The column in its declared type. Raises DataError if the stored type's values are not exactly of that type."""
-    declared = sql_name(field.type)
-    if stored == declared:
-        return f"{quoted(name)} AS {quoted(field.name)}"
-    if not _exact(stored, field):
-        advice = f"store it as {declared}, or declare its real type in the offer"
-        problem = f"the file has {stored} where {declared} is declared"
-        if stored == NOTHING:
-            problem, advice = (
-                "all values are missing",
-                "fill them in, or declare the column nullable = true in the offer",
-            )
-        raise DataError(path, problem, advice, column=field.name)
-    if stored == "DOUBLE":
-        _check_whole(database, path, name, field)
-    return f"CAST({quoted(name)} AS {declared}) AS {quoted(field.name)}"
+def _with(rows: str, converted: list[str]) -> str:
+    """The rows of a file with columns whose own values are not compared with declared bounds."""
+    return f"(SELECT * REPLACE ({', '.join(converted)}) FROM {rows})" if converted else rows
 
 
-def _check_whole(database: duckdb.DuckDBPyConnection, path: str, name: str, field: Field) -> None:
-    """Whole numbers may be stored as DOUBLE, as pandas stores those of a column with a NULL. Raises DataError."""
-    value, position = quoted(name), "file_row_number"
-    broken = f"{value} <> trunc({value}) OR abs({value}) > {WHOLE} OR isnan({value})"
-    rows = parquet(path, f", {position} = true")
-    found = database.execute(f"SELECT {position} + 1, {value} FROM {rows} WHERE {broken} ORDER BY 1 LIMIT 1").fetchall()
-    for row, wrong in found:
-        declared = sql_name(field.type)
-        problem = f"{wrong} is not a whole number up to 2^53, stored as DOUBLE where {declared} is declared"
-        advice = f"round it, or store the column as {declared}"
-        raise DataError(path, problem, advice, row=row, column=field.name)
+def _check(database: duckdb.DuckDBPyConnection, path: str, name: str, field: Field, read: Reading) -> None:
+    """Refuse the first value that is none of the declared type. Raises DataError."""
+    if isinstance(field.type, Timestamp) and _is_int96(database, path, name):
+        problem = "the file has timestamps of the old form INT96, which may be finer than microseconds"
+        raise DataError(path, problem, "store it as a Parquet timestamp in microseconds", column=field.name)
+    if read.wrong is None:
+        return
+    rows = parquet(path, f", {POSITION} = true")
+    first = f"SELECT {POSITION} + 1, CAST({quoted(name)} AS VARCHAR) FROM {rows} WHERE {read.wrong} ORDER BY 1 LIMIT 1"
+    for row, value in database.execute(first).fetchall():
+        raise DataError(path, f"{value} {read.problem}", read.advice, row=row, column=field.name)
 
 
-def _exact(stored: str, field: Field) -> bool:
-    """Every stored value within the declared bounds is a value of the declared type."""
-    if stored == NOTHING:
-        return field.nullable
-    match field.type:
-        case Integer():
-            return stored == "DOUBLE" or INTEGER.fullmatch(stored) is not None
-        case Decimal(_, scale):
-            found = DECIMAL.fullmatch(stored)
-            return INTEGER.fullmatch(stored) is not None or (found is not None and int(found[1]) <= scale)
-        case Varchar():
-            return stored.startswith("ENUM(")
-        case Boolean() | Date() | _:
-            return False
+def _is_int96(database: duckdb.DuckDBPyConnection, path: str, name: str) -> bool:
+    schema = parquet(path).replace("read_parquet", "parquet_schema", 1)
+    found = database.execute(f"SELECT name, type FROM {schema}").fetchall()
+    return (name, "INT96") in found

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 from sqlglot import exp
 
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
+from tacit.plan.algebra import moments
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Timestamp, Type, Varchar, sql_name
 
 NO_COLUMNS = "present"
 """A column that stands in where rows are used but none of their columns, which SQL cannot write."""
 
-EPOCH = date(1970, 1, 1).toordinal()
 PLAIN_INTEGERS = range(-(2**31) + 1, 2**31)
 """What DuckDB takes for INTEGER when it is written without a cast, the sign being an operator."""
 
@@ -30,7 +28,9 @@ def literal(value: int | bool | float | str | None, type_: Type) -> exp.Expr:
         case Decimal(_, scale):
             return cast(exp.Literal.string(decimal_text(int(value), scale)), type_)
         case Date():
-            return cast(exp.Literal.string(date.fromordinal(int(value) + EPOCH).isoformat()), type_)
+            return cast(exp.Literal.string(moments.day_text(int(value))), type_)
+        case Timestamp():
+            return cast(exp.Literal.string(moments.moment_text(int(value))), type_)
         case Integer() | Double():
             return cast(exp.Literal.string(repr(value)), type_)
 
@@ -53,6 +53,8 @@ def shown(encoded: int, type_: Type) -> str:
         case Decimal(_, scale):
             return decimal_text(encoded, scale)
         case Date():
-            return date.fromordinal(encoded + EPOCH).isoformat()
+            return moments.day_text(encoded)
+        case Timestamp():
+            return moments.moment_text(encoded)
         case _:
             return str(encoded)

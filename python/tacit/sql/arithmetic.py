@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from tacit.plan.algebra import bounds
+from tacit.plan.algebra import bounds, moments
+from tacit.plan.algebra.expressions import is_rounding
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Call, Expr, Literal
 from tacit.plan.algebra.relations import Operator as Op
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Timestamp, Type, Varchar, sql_name
+from tacit.plan.policy.constants import FLIPPED
 from tacit.sql.coercion import (
     MOST_DIGITS,
     Mismatch,
@@ -25,6 +27,9 @@ CHECKED_DIGITS = 18  # DuckDB keeps a product of 64-bit decimals in 64 bits, and
 
 def binary(op: Op, a: Expr, b: Expr, position: Position | None) -> Expr:
     """a + b, a - b or a * b."""
+    if isinstance(a.type, Timestamp) or isinstance(b.type, Timestamp):
+        instead = "compute the difference or the moment in a column of the table before the query"
+        raise Mismatch(f"{_SIGNS[op]} does not take a TIMESTAMP; {instead}")
     if isinstance(a.type, Date) or isinstance(b.type, Date):
         return _days(op, a, b, position)
     match a.type, b.type:
@@ -66,7 +71,12 @@ def comparison(op: Op, a: Expr, b: Expr, position: Position | None) -> Expr:
     if _dictionary_and_constant(a, b) or _dictionary_and_constant(b, a):
         return Call(op, (a, b), Boolean(), _any_null(a, b), position)
     target = common_type(a, b)
-    return Call(op, (coerce(a, target), coerce(b, target)), Boolean(), _any_null(a, b), position)
+    left, right = coerce(a, target), coerce(b, target)
+    if _is_day_of_moment(left) and _is_constant(right):
+        return _day_compared(op, left, right, position)
+    if _is_day_of_moment(right) and _is_constant(left):
+        return _day_compared(FLIPPED[op], right, left, position)
+    return Call(op, (left, right), Boolean(), _any_null(a, b), position)
 
 
 def logic(op: Op, args: Sequence[Expr], position: Position | None) -> Expr:
@@ -125,6 +135,38 @@ def nullif(a: Expr, b: Expr, position: Position | None) -> Expr:
     """NULL if a = b, else a."""
     same = comparison("eq", a, b, position)
     return Call("if", (same, Literal(None, a.type), a), a.type, True, position)
+
+
+def _day_compared(op: Op, day: Expr, constant: Expr, position: Position | None) -> Expr:
+    """The day of a moment compared with a constant, as comparisons of the moment itself, which any party can make."""
+    assert isinstance(day, Call) and isinstance(constant, Literal) and isinstance(constant.value, int)
+    moment, first = day.args[0], constant.value * moments.DAY
+
+    def compared(sign: Op, bound: int) -> Expr:
+        return Call(sign, (moment, Literal(bound, Timestamp(bound, bound))), Boolean(), moment.nullable, position)
+
+    last = first + moments.DAY - 1
+    before, since, until, after = (
+        compared("lt", first),
+        compared("ge", first),
+        compared("le", last),
+        compared("gt", last),
+    )
+    match op:
+        case "eq":
+            return logic("and", (since, until), position)
+        case "ne":
+            return logic("or", (before, after), position)
+        case _:
+            return {"lt": before, "ge": since, "le": until, "gt": after}[op]
+
+
+def _is_day_of_moment(expr: Expr) -> bool:
+    return isinstance(expr, Call) and isinstance(expr.type, Date) and is_rounding(expr)
+
+
+def _is_constant(expr: Expr) -> bool:
+    return isinstance(expr, Literal) and expr.value is not None
 
 
 def _dictionary_and_constant(a: Expr, b: Expr) -> bool:

@@ -1,13 +1,23 @@
-"""CAST: only where the value stays the same, or where a single party computes it in clear (to DOUBLE)."""
+"""CAST: only where the value stays the same, or where a single party computes it in clear (to DOUBLE, or to a day)."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from tacit.plan.algebra import bounds
+from tacit.plan.algebra import bounds, moments
 from tacit.plan.algebra.expressions import is_rounding
-from tacit.plan.algebra.relations import Call, Expr
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar, sql_name
+from tacit.plan.algebra.relations import Call, Expr, Literal
+from tacit.plan.algebra.types import (
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    Timestamp,
+    Type,
+    Varchar,
+    sql_name,
+)
 from tacit.sql.coercion import MOST_DIGITS, RANKS, Mismatch, coerce
 from tacit.sql.text import Text
 
@@ -24,12 +34,29 @@ def cast(value: Expr, node: exp.Cast, text: Text) -> Expr:
             changed = coerce(value, target)
             if not is_rounding(changed):
                 return _fitting(changed, target)
-        case (Boolean(), Boolean()) | (Date(), Date()) | (Varchar(), Varchar()) | (Double(), Double()):
+        case (Date(), Timestamp()):
+            return coerce(value, target)
+        case (Timestamp(), Date()):
+            return _day(value)
+        case (
+            (Boolean(), Boolean())
+            | (Date(), Date())
+            | (Timestamp(), Timestamp())
+            | (Varchar(), Varchar())
+            | (Double(), Double())
+        ):
             return value
         case _:
             pass
     instead = "cast to DOUBLE, to a wider whole number or to a DECIMAL with at least as many digits"
     raise text.unsupported(node, f"a CAST from {sql_name(value.type)} to {sql_name(target)}", instead)
+
+
+def _day(value: Expr) -> Expr:
+    """The day of a moment."""
+    low, high = bounds.range_of(value.type)
+    day = Date(low // moments.DAY, high // moments.DAY)
+    return Literal(day.low, day) if isinstance(value, Literal) else Call("cast", (value,), day, value.nullable)
 
 
 def _fitting(value: Expr, target: Type) -> Expr:
@@ -81,9 +108,15 @@ def _target(node: exp.Cast, text: Text) -> Type:
             return Boolean()
         case "DATE":
             return Date(0, 0)
+        case "TIMESTAMP" | "TIMESTAMPNTZ":
+            return Timestamp(0, 0)
+        case "TIMESTAMPTZ" | "TIMESTAMPLTZ":
+            raise text.unsupported(node, "a TIMESTAMP WITH TIME ZONE", "use TIMESTAMP, with all times in one zone")
         case "TEXT" | "VARCHAR":
             return Varchar(None)
         case _:
             raise text.unsupported(
-                node, f"the type {to.sql('duckdb')}", "use BOOLEAN, INTEGER, BIGINT, DECIMAL, DATE, VARCHAR or DOUBLE"
+                node,
+                f"the type {to.sql('duckdb')}",
+                "use BOOLEAN, INTEGER, BIGINT, DECIMAL, DATE, TIMESTAMP, VARCHAR or DOUBLE",
             )

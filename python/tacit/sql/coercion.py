@@ -5,16 +5,24 @@ Bounds come with the types: every function here returns types whose ranges are e
 
 from __future__ import annotations
 
-from datetime import date
-
-from tacit.plan.algebra import bounds
+from tacit.plan.algebra import bounds, moments
 from tacit.plan.algebra.relations import Call, Expr, Literal
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, IntegerName, Type, Varchar, sql_name
+from tacit.plan.algebra.types import (
+    Boolean,
+    Date,
+    Decimal,
+    Double,
+    Integer,
+    IntegerName,
+    Timestamp,
+    Type,
+    Varchar,
+    sql_name,
+)
 
 RANKS: tuple[IntegerName, ...] = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 INTEGER_DIGITS = {"TINYINT": 3, "SMALLINT": 5, "INTEGER": 10, "BIGINT": 19, "HUGEINT": 38}
 MOST_DIGITS = 38
-EPOCH = date(1970, 1, 1).toordinal()
 NULL = Literal(None, Integer(0, 0, "INTEGER"))
 
 
@@ -48,11 +56,19 @@ def text_literal(value: str) -> Literal:
 
 def date_literal(value: str) -> Literal:
     """A day written as YYYY-MM-DD."""
-    try:
-        days = date.fromisoformat(value).toordinal() - EPOCH
-    except ValueError:
-        raise Mismatch(f"{value!r} is not a date; write it as 'YYYY-MM-DD'") from None
+    days = moments.read_day(value)
+    if days is None:
+        raise Mismatch(f"{value!r} is not a date; write it as 'YYYY-MM-DD'")
     return Literal(days, Date(days, days))
+
+
+def moment_literal(value: str) -> Literal:
+    """A moment written as YYYY-MM-DD HH:MM:SS, or a day for its first moment."""
+    moment = moments.read_moment(value)
+    if moment is None:
+        instead = "write it as 'YYYY-MM-DD HH:MM:SS', with at most six digits after the seconds and no time zone"
+        raise Mismatch(f"{value!r} is not a timestamp; {instead}")
+    return Literal(moment, Timestamp(moment, moment))
 
 
 def common_type(a: Expr, b: Expr) -> Type:
@@ -78,6 +94,12 @@ def common_type(a: Expr, b: Expr) -> Type:
             return _with_literal_day(day, b)
         case Varchar(), Date() as day if isinstance(a, Literal):
             return _with_literal_day(day, a)
+        case (Timestamp() | Date()) as left, (Timestamp() | Date()) as right:
+            return Timestamp(*bounds.either(_moments(left), _moments(right)))
+        case Timestamp() as moment, Varchar() if isinstance(b, Literal):
+            return _with_literal_moment(moment, b)
+        case Varchar(), Timestamp() as moment if isinstance(a, Literal):
+            return _with_literal_moment(moment, a)
         case Varchar() as left, Varchar() as right:
             return _common_text(a, left, b, right)
         case _:
@@ -109,6 +131,10 @@ def coerce(expr: Expr, target: Type) -> Expr:
             return Call("cast", (expr,), Double(), expr.nullable)
         case (Varchar(), Date()) if isinstance(expr, Literal):
             return date_literal(str(expr.value))
+        case (Varchar(), Timestamp()) if isinstance(expr, Literal):
+            return moment_literal(str(expr.value))
+        case (Date(), Timestamp()):
+            return _retyped(expr, Timestamp(*_moments(expr.type)), "rescale")
         case (Varchar(), Varchar()):
             return expr if isinstance(expr, Literal) or expr.type == target else _retyped(expr, target, "cast")
         case _:
@@ -158,6 +184,17 @@ def _retyped(expr: Expr, target: Type, op: str) -> Expr:
 def _with_literal_day(day: Date, text: Expr) -> Date:
     assert isinstance(text, Literal)
     return Date(*_ranges(day, date_literal(str(text.value)).type))
+
+
+def _with_literal_moment(moment: Timestamp, text: Expr) -> Timestamp:
+    assert isinstance(text, Literal)
+    return Timestamp(*_ranges(moment, moment_literal(str(text.value)).type))
+
+
+def _moments(type_: Type) -> bounds.Range:
+    """The range of moments, or of the first moments of days."""
+    found = bounds.range_of(type_)
+    return found if isinstance(type_, Timestamp) else bounds.multiply(found, (moments.DAY, moments.DAY))
 
 
 def _common_text(a: Expr, left: Varchar, b: Expr, right: Varchar) -> Varchar:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from datetime import date
 
 from sqlglot import exp
 
-from tacit.plan.algebra.types import Date, Decimal, Type
+from tacit.plan.algebra import moments
+from tacit.plan.algebra.types import Date, Decimal, Timestamp, Type
 from tacit.plan.facts.catalog import Column
-from tacit.plan.policy.constants import EPOCH
+from tacit.plan.policy.constants import unit
 from tacit.sql.edits import Change, Edit
 
 COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In)
@@ -40,8 +40,11 @@ def _values(test: exp.Expr, type_: Type) -> list[int]:
 
 
 def _encoded(text: str, type_: Type) -> int:
-    if isinstance(type_, Date):
-        return date.fromisoformat(text).toordinal() - EPOCH
+    if isinstance(type_, Date | Timestamp):
+        found = moments.read_day(text) if isinstance(type_, Date) else moments.read_moment(text)
+        if found is None:
+            raise ValueError(text)
+        return found
     return int(float(text) * (10**type_.scale if isinstance(type_, Decimal) else 1))
 
 
@@ -69,9 +72,9 @@ def _neighbours(column: Column, value: int) -> tuple[int | None, int | None]:
     if cuts is None:
         return None, None
     if cuts == "month":
-        first = date.fromordinal(value + EPOCH).replace(day=1)
-        following = first.replace(year=first.year + first.month // 12, month=first.month % 12 + 1)
-        return first.toordinal() - EPOCH, following.toordinal() - EPOCH
+        one = unit(column.field.type)
+        first, following = moments.month_around(value // one)
+        return first * one, None if following is None else following * one
     ordered = sorted(cuts)
     place = bisect_right(ordered, value)
     return (ordered[place - 1] if place else None), (ordered[place] if place < len(ordered) else None)
@@ -79,8 +82,9 @@ def _neighbours(column: Column, value: int) -> tuple[int | None, int | None]:
 
 def _written(value: int, type_: Type) -> exp.Expr:
     if isinstance(type_, Date):
-        day = date.fromordinal(value + EPOCH).isoformat()
-        return exp.cast(exp.Literal.string(day), "date")
+        return exp.cast(exp.Literal.string(moments.day_text(value)), "date")
+    if isinstance(type_, Timestamp):
+        return exp.cast(exp.Literal.string(moments.moment_text(value)), "timestamp")
     if isinstance(type_, Decimal):
         return exp.Literal.number(f"{value / 10**type_.scale:.{type_.scale}f}")
     return exp.Literal.number(value)

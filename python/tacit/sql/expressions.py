@@ -14,7 +14,15 @@ from tacit.plan.algebra.relations import Operator as Op
 from tacit.plan.algebra.types import Boolean, Double, Integer
 from tacit.sql import arithmetic
 from tacit.sql.casts import cast
-from tacit.sql.coercion import NULL, Mismatch, date_literal, decimal_literal, integer_literal, text_literal
+from tacit.sql.coercion import (
+    NULL,
+    Mismatch,
+    date_literal,
+    decimal_literal,
+    integer_literal,
+    moment_literal,
+    text_literal,
+)
 from tacit.sql.scope import Scope
 from tacit.sql.text import Text, only
 
@@ -32,6 +40,8 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.DPipe: ("|| on strings", "select the strings as separate columns"),
     exp.NullSafeEQ: ("IS NOT DISTINCT FROM", "write a = b OR (a IS NULL AND b IS NULL)"),
     exp.NullSafeNEQ: ("IS DISTINCT FROM", "write a <> b together with IS NULL tests"),
+    exp.Interval: ("an INTERVAL", "add whole days to a DATE, or compute the moment in a column before the query"),
+    exp.AtTimeZone: ("AT TIME ZONE", "store all moments in one zone, in a TIMESTAMP column"),
     exp.Any: ("ANY over a subquery", "write column IN (SELECT ...)"),
     exp.Parameter: ("a parameter", "write the value itself"),
     exp.Placeholder: ("a parameter", "write the value itself"),
@@ -200,6 +210,8 @@ class Expressions:
         value = self.bind(node.this)
         if node.to.is_type("date") and isinstance(node.this, exp.Literal) and node.this.is_string:
             return date_literal(str(node.this.this))
+        if node.to.is_type("timestamp", "timestampntz") and isinstance(node.this, exp.Literal) and node.this.is_string:
+            return moment_literal(str(node.this.this))
         return cast(value, node, self.text)
 
     def _refusal(self, node: exp.Expr) -> QueryError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tacit.plan.algebra import moments
 from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,
@@ -25,7 +26,7 @@ from tacit.plan.algebra.relations import (
     Union,
 )
 from tacit.plan.algebra.trees import children
-from tacit.plan.algebra.types import Boolean, Date, Decimal
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Timestamp
 
 SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "average": "/",
@@ -145,9 +146,9 @@ def _constant(value: object, type_: object) -> str:
         case int(), Decimal(_, scale) if scale:
             return f"{value / 10**scale:.{scale}f}"
         case int(), Date():
-            from datetime import date
-
-            return f"'{date.fromordinal(date(1970, 1, 1).toordinal() + value)}'"
+            return f"'{moments.day_text(value)}'"
+        case int(), Timestamp():
+            return f"'{moments.moment_text(value)}'"
         case int(), Boolean():
             return str(bool(value)).upper()
         case _:

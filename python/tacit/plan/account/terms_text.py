@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, timedelta
 from decimal import Decimal as Number
 from typing import Final, assert_never
 
-from tacit.plan.algebra.types import Date, Decimal, Type
+from tacit.plan.algebra import moments
+from tacit.plan.algebra.types import Date, Decimal, Timestamp, Type
 from tacit.plan.facts.catalog import Column, Table
 from tacit.plan.facts.terms import FUNCTIONS, OPEN_COLUMN, ColumnTerms, Function, Terms, open_terms, selecting
 
@@ -69,7 +69,9 @@ def value_text(value: int | bool | str, type_: Type) -> str:
         case Decimal(_, scale):
             return str(Number(value).scaleb(-scale))
         case Date():
-            return (date(1970, 1, 1) + timedelta(days=value)).isoformat()
+            return moments.day_text(value)
+        case Timestamp():
+            return moments.moment_text(value)
         case _:
             return str(value)
 

@@ -1,14 +1,14 @@
 """Exact public ranges of encoded values.
 
-Every number, date, boolean and dictionary string has an integer encoding within public bounds. This pass computes the
-bounds of each computed value from those of its operands. So secure steps work on exactly as many bits as the data may
-need, and nothing can overflow. Row bounds turn the range of a value into the range of its sum; a relation without a
-declared bound counts as having at most 2**31 rows.
+Every number, date, timestamp, boolean and dictionary string has an integer encoding within public bounds. This pass
+computes the bounds of each computed value from those of its operands. So secure steps work on exactly as many bits as
+the data may need, and nothing can overflow. Row bounds turn the range of a value into the range of its sum; a relation
+without a declared bound counts as having at most 2**31 rows.
 """
 
 from __future__ import annotations
 
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Timestamp, Type, Varchar
 
 Range = tuple[int, int]
 
@@ -24,7 +24,7 @@ def encoded_range(type_: Type) -> Range | None:
     match type_:
         case Boolean():
             return 0, 1
-        case Integer(low, high) | Decimal(_, _, low, high) | Date(low, high):
+        case Integer(low, high) | Decimal(_, _, low, high) | Date(low, high) | Timestamp(low, high):
             return low, high
         case Varchar(_, values):
             return None if values is None else (0, max(len(values) - 1, 0))
@@ -87,6 +87,8 @@ def with_range(type_: Type, found: Range) -> Type:
             return Decimal(precision, scale, *found)
         case Date():
             return Date(*found)
+        case Timestamp():
+            return Timestamp(*found)
         case Boolean() | Varchar() | Double():
             return type_
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import reduce
 
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
-from tacit.plan.algebra.types import Boolean, Decimal, Double, Field
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field, Timestamp
 
 
 def conjunction(conditions: Sequence[Expr]) -> Expr:
@@ -49,10 +49,12 @@ def is_clear_only(expr: Expr) -> bool:
 
 
 def is_rounding(expr: Expr) -> bool:
-    """Whether the expression is a decimal cast to fewer digits after the point."""
+    """Whether the expression is a decimal cast to fewer digits after the point, or a moment cast to its day."""
     match expr:
         case Call("cast", (inner,), Decimal(_, scale)):
             return isinstance(inner.type, Decimal) and scale < inner.type.scale
+        case Call("cast", (inner,), Date()):
+            return isinstance(inner.type, Timestamp)
         case _:
             return False
 

@@ -49,7 +49,7 @@ class Literal:
 
 Operator = OneOf[
     "add", "sub", "mul", "neg",  # numbers; decimals are aligned by "rescale" before add, sub and comparisons
-    "rescale",  # a whole number or decimal to a larger scale; the target scale is in the type
+    "rescale",  # a number to a larger scale, which is in the type; a day to its first moment
     "div",  # DOUBLE division: only in local parts and tails
     "average",  # AVG from a sum and a count, a DOUBLE rounded as DuckDB rounds it: only in local parts and tails
     "eq", "ne", "lt", "le", "gt", "ge",

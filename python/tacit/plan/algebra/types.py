@@ -1,7 +1,8 @@
 """The logical types of SQL values under tacit, with the public bounds that decide their width under MPC.
 
-Every value has an *encoding* as an integer (or a byte string): decimals as scaled integers, dates as days since
-1970-01-01, dictionary strings as their position in the dictionary. Bounds are public and inclusive, in encoded form.
+Every value has an *encoding* as an integer (or a byte string): decimals as scaled integers, dates as days and
+timestamps as microseconds since 1970-01-01, dictionary strings as their position in the dictionary. Bounds are public
+and inclusive, in encoded form.
 """
 
 from __future__ import annotations
@@ -49,6 +50,14 @@ class Date:
 
 
 @dataclass(frozen=True)
+class Timestamp:
+    """A moment without a time zone, encoded as microseconds since 1970-01-01 00:00:00 with low <= encoded <= high."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
 class Varchar:
     """A string of at most max_length UTF-8 bytes (None: no bound is known), or one of a public dictionary of values.
 
@@ -65,7 +74,7 @@ class Double:
     """A binary64 number. Exists only where a single party computes in clear: in local parts and tails."""
 
 
-Type = Boolean | Integer | Decimal | Date | Varchar | Double
+Type = Boolean | Integer | Decimal | Date | Timestamp | Varchar | Double
 
 
 def sql_name(type_: Type) -> str:
@@ -79,6 +88,8 @@ def sql_name(type_: Type) -> str:
             return f"DECIMAL({precision},{scale})"
         case Date():
             return "DATE"
+        case Timestamp():
+            return "TIMESTAMP"
         case Varchar():
             return "VARCHAR"
         case Double():

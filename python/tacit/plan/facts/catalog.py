@@ -16,11 +16,13 @@ class Column:
     """A column of an owner's table.
 
     readers: parties other than the owner that may see the column's values in clear. terms: what its owner allows.
+    rounded: its values are floating-point numbers, which the owner rounds to the decimals of the type.
     """
 
     field: Field
     readers: frozenset[str] = frozenset()
     terms: ColumnTerms = OPEN_COLUMN
+    rounded: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,11 @@ class Table:
     delivered: bool = False
     path: str | None = field(default=None, compare=False, repr=False)
     terms: Terms | None = None
+
+    @property
+    def rounded(self) -> frozenset[str]:
+        """The names of columns whose values are rounded."""
+        return frozenset(column.field.name for column in self.columns if column.rounded)
 
     @property
     def bound(self) -> int | None:

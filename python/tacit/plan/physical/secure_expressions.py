@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal as OneOf
 
+from tacit.plan.algebra import moments
 from tacit.plan.algebra.expressions import is_rounding
 from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
-from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Timestamp, Type, Varchar
 from tacit.plan.facts.kinds import RINGS, Kind, Rep, equality_rep, kind_of, ring_of, width_of
 from tacit.plan.physical import values
 from tacit.plan.physical.demands import operands, subject
@@ -104,14 +105,17 @@ class SecureExpressions:
         return call.type if call.op == "if" and isinstance(call.type, Varchar) else arg.type
 
     def _retyped(self, call: Call, rep: Rep) -> tuple[Value, Kind]:
-        """A change of type: the same encoding, or a decimal with more digits after the point."""
+        """A change of type: the same encoding, or a multiple of it."""
         (inner,) = call.args
         if call.op == "rescale":
-            assert isinstance(call.type, Decimal)
-            shift = call.type.scale - (inner.type.scale if isinstance(inner.type, Decimal) else 0)
             ring = ring_of(call.type)
             kind = kind_of(call.type, call.nullable, ring, self.hashed)
-            return values.Call("scale", (self._write(inner, ring, inner.type)[0],), kind, by=10**shift), kind
+            return values.Call(
+                "scale", (self._write(inner, ring, inner.type)[0],), kind, by=_multiple(inner.type, call.type)
+            ), kind
+        if isinstance(call.type, Date) and is_rounding(call):
+            instead = "compare it with constant dates, or offer the day in a DATE column"
+            raise UnsupportedSQL("the day of a TIMESTAMP under MPC", instead, call.position)
         if is_rounding(call):
             raise UnsupportedSQL("rounding a DECIMAL under MPC", "cast to types of the same scale", call.position)
         if not self._same_encoding(inner.type, call.type):
@@ -186,6 +190,14 @@ class SecureExpressions:
             return values.Text(value, kind.encode, kind), kind
         kind = kind_of(literal.type, False, "bits" if rep == "any" else rep, self.hashed)
         return values.Integer(int(literal.value), kind), kind
+
+
+def _multiple(inner: Type, outer: Type) -> int:
+    """By what a number of a larger scale is encoded, or the first moment of a day."""
+    if isinstance(outer, Timestamp):
+        return moments.DAY
+    assert isinstance(outer, Decimal)
+    return int(10 ** (outer.scale - (inner.scale if isinstance(inner, Decimal) else 0)))
 
 
 def _position(op: Comparison, value: str, words: tuple[str, ...]) -> tuple[Comparison, Value]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal, Operator
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Timestamp, Type, Varchar
 
 TRUE = Literal(True, Boolean())
 FALSE = Literal(False, Boolean())
@@ -66,7 +66,7 @@ def lowest(type_: Type) -> Literal:
     match type_:
         case Boolean():
             return FALSE
-        case Integer(low) | Date(low):
+        case Integer(low) | Date(low) | Timestamp(low):
             return Literal(low, type_)
         case Decimal(_, _, low):
             return Literal(low, type_)

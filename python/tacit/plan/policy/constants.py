@@ -7,20 +7,18 @@ interval between two neighbouring cuts is ever divided.
 
 from __future__ import annotations
 
-from datetime import date
 from fractions import Fraction
 from math import ceil, floor
 from typing import Final
 
-from tacit.plan.algebra import bounds
+from tacit.plan.algebra import bounds, moments
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal, Operator
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Timestamp, Type, Varchar
 from tacit.plan.facts.terms import ColumnTerms
 
 Constant = Fraction | str | None
-"""A number as people write it, a string, or NULL."""
+"""A number as people write it, a string, or NULL. Days and moments count in days since 1970."""
 
-EPOCH = date(1970, 1, 1).toordinal()
 FLIPPED: Final[dict[Operator, Operator]] = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 COMPARISONS: Final = frozenset(FLIPPED)
 WHOLE_DOUBLES: Final = 1 << 53
@@ -39,7 +37,7 @@ def constant(expr: Expr) -> Constant:
         case Literal(str() as text):
             return text
         case Literal(int() | float() as number, type_):
-            return Fraction(number) / _unit(type_)
+            return Fraction(number) / unit(type_)
         case Call("cast" | "rescale", (inner,), type_):
             return _cast(constant(inner), type_)
         case Call("neg", (inner,)):
@@ -60,7 +58,9 @@ def _cast(value: Constant, type_: Type) -> Constant:
             return value
         case Double(), Fraction() if abs(value) <= WHOLE_DOUBLES and value.denominator == 1:
             return value
-        case Boolean() | Integer() | Decimal() | Date(), Fraction() if (value * _unit(type_)).denominator == 1:
+        case Boolean() | Integer() | Decimal() | Date() | Timestamp(), Fraction() if (
+            value * unit(type_)
+        ).denominator == 1:
             return value
         case _:
             raise NotConstant
@@ -84,7 +84,7 @@ def allows(terms: ColumnTerms, type_: Type, op: Operator, value: Constant) -> bo
 
 def cut(op: Operator, value: Fraction, type_: Type) -> int:
     """The encoded number at which a comparison cuts a column: what is below it is told from what is not."""
-    encoded = value * _unit(type_)
+    encoded = value * unit(type_)
     return ceil(encoded) if op in ("lt", "ge") else floor(encoded) + 1
 
 
@@ -93,7 +93,7 @@ def _may_cut(terms: ColumnTerms, type_: Type, at: int) -> bool:
     if known is not None and not known[0] < at <= known[1]:
         return True  # all values are on one side, whatever the data
     if terms.cuts == "month":
-        return date.fromordinal(at + EPOCH).day == 1
+        return at % unit(type_) == 0 and moments.starts_month(at // unit(type_))
     return terms.cuts is not None and at in terms.cuts
 
 
@@ -114,13 +114,19 @@ def written(value: Constant, type_: Type) -> Literal | None:
 def _encoded(value: Constant, type_: Type) -> int | str | None:
     if not isinstance(value, Fraction):
         return value
-    encoded = value * _unit(type_)
+    encoded = value * unit(type_)
     return int(encoded) if encoded.denominator == 1 else None
 
 
-def _unit(type_: Type) -> int:
-    """What 1 is encoded as."""
-    return int(10**type_.scale) if isinstance(type_, Decimal) else 1
+def unit(type_: Type) -> int:
+    """What 1 is encoded as: of a moment, a day."""
+    match type_:
+        case Decimal(_, scale):
+            return int(10**scale)
+        case Timestamp():
+            return moments.DAY
+        case _:
+            return 1
 
 
 def unchanged(expr: Expr) -> Expr:
@@ -147,7 +153,7 @@ def unwritten(expr: Expr) -> Expr:
 def _keeps(from_: Type, to: Type) -> bool:
     """Whether a cast leaves each value as it is."""
     match from_, to:
-        case Boolean() | Integer(), Integer() | Decimal():
+        case (Boolean() | Integer(), Integer() | Decimal()) | (Date(), Timestamp()):
             return True
         case Integer(low, high), Double():
             return max(abs(low), abs(high)) <= WHOLE_DOUBLES

@@ -16,8 +16,8 @@ from typing import Final
 
 from tacit.plan.algebra import bounds
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal, Operator
-from tacit.plan.algebra.types import Boolean, Decimal, Double, Type, Varchar
-from tacit.plan.policy.constants import FLIPPED, Constant, NotConstant, constant, unchanged
+from tacit.plan.algebra.types import Boolean, Double, Type, Varchar
+from tacit.plan.policy.constants import FLIPPED, Constant, NotConstant, constant, unchanged, unit
 
 MOST = 100_000
 """Evaluations of conditions and their parts."""
@@ -242,10 +242,10 @@ def _values(type_: Type, constants: set[Constant], *, ordered: bool) -> list[Val
 
 def _numbers(type_: Type, constants: Sequence[Fraction]) -> list[Fraction]:
     """Constants and their neighbours within the range of a type, and its ends."""
-    unit = 10**type_.scale if isinstance(type_, Decimal) else 1
+    one = unit(type_)
     low, high = bounds.range_of(type_)
-    near = {floor(each * unit) + step for each in constants for step in (-1, 0, 1)}
-    return [Fraction(each, unit) for each in sorted({low, high, *near}) if low <= each <= high]
+    near = {floor(each * one) + step for each in constants for step in (-1, 0, 1)}
+    return [Fraction(each, one) for each in sorted({low, high, *near}) if low <= each <= high]
 
 
 def _compared(one: Value, other: Value, orders: tuple[int, ...]) -> bool | None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
 from decimal import Decimal as Number
 
-from tacit.plan.algebra.types import Date, Decimal, Type
+from tacit.plan.algebra import moments
+from tacit.plan.algebra.types import Date, Decimal, Timestamp, Type
 from tacit.plan.facts.terms import FUNCTIONS, ColumnTerms
-from tacit.plan.policy.constants import EPOCH
 from tacit.plan.policy.exposure import floor_of, terms_of
 from tacit.plan.policy.refusal import Problem, Rule
 from tacit.plan.policy.state import Item
@@ -174,7 +173,9 @@ def _constants(item: Item, terms: ColumnTerms | None) -> str:
 def _written(value: int | bool | str, type_: Type) -> str:
     match type_:
         case Date() if isinstance(value, int):
-            return date.fromordinal(value + EPOCH).isoformat()
+            return moments.day_text(value)
+        case Timestamp() if isinstance(value, int):
+            return moments.moment_text(value)
         case Decimal(_, scale) if isinstance(value, int):
             return str(Number(value).scaleb(-scale))
         case _:
