@@ -6,19 +6,25 @@ The pools are small so that values repeat and keys meet; they favour the bounds,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Literal as OneOf
 
 from hypothesis import strategies as st
 
-Family = OneOf["whole", "decimal", "date", "text", "flag"]
-Value = int | Decimal | date | str | bool | None
+Family = OneOf["whole", "decimal", "date", "moment", "text", "flag"]
+Value = int | Decimal | date | datetime | str | bool | None
 
 WHOLE = {name: (-(1 << bits - 1), (1 << bits - 1) - 1) for name, bits in [("INTEGER", 32), ("BIGINT", 64)]}
 WHOLE_BOUNDS = [(-5, 20), (0, 99), (-1000, 1000), (7, 7), (-3, -1), (0, 2**31 - 1), (-(2**31), 2**31 - 1)]
 DIGITS = [(4, 2), (9, 0), (10, 2), (18, 4), (18, 18), (24, 3), (38, 2)]
 DAYS = [(date(2020, 1, 1), date(2020, 3, 1)), (date(1969, 12, 30), date(1970, 1, 2)), (date.min, date.max)]
+MICROSECOND = timedelta(microseconds=1)
+MOMENTS = [
+    (datetime(2020, 1, 1), datetime(2020, 3, 1, 12)),
+    (datetime(1969, 12, 31, 23, 59, 59, 999_990), datetime(1970, 1, 1, 0, 0, 0, 20)),
+    (datetime.min, datetime.max),
+]
 STRINGS = [
     "",
     " ",
@@ -73,7 +79,7 @@ def columns(draw: st.DrawFn, name: str, families: tuple[Family, ...], *, key: bo
     nullable = draw(st.booleans())
     if family == "flag":
         return Column(name, family, 'type = "BOOLEAN"', (True, False), nullable, frozenset({"BOOLEAN"}))
-    maker = {"whole": _whole, "decimal": _decimal, "date": _date, "text": _text}[family]
+    maker = {"whole": _whole, "decimal": _decimal, "date": _date, "moment": _moment, "text": _text}[family]
     return draw(maker(name, nullable, key))
 
 
@@ -107,6 +113,24 @@ def _date(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
     declaration = f'type = "DATE", min = "{low.isoformat()}", max = "{high.isoformat()}"'
     features = frozenset({"DATE", "bounds of a type"} if low == date.min else {"DATE"})
     return Column(name, "date", declaration, values, nullable, features)
+
+
+@st.composite
+def _moment(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
+    low, high = draw(st.sampled_from(MOMENTS))
+    steps = [
+        low,
+        high,
+        low + MICROSECOND,
+        high - MICROSECOND,
+        low + timedelta(days=1),
+        low.replace(microsecond=500_000),
+    ]
+    pool = sorted({each for each in steps if low <= each <= high})
+    values = tuple(draw(st.lists(st.sampled_from(pool), min_size=3 if key else 1, max_size=5, unique=True)))
+    declaration = f'type = "TIMESTAMP", min = "{low}", max = "{high}"'
+    features = frozenset({"TIMESTAMP", "bounds of a type"} if low == datetime.min else {"TIMESTAMP"})
+    return Column(name, "moment", declaration, values, nullable, features)
 
 
 @st.composite
@@ -148,6 +172,8 @@ def literal(value: Value) -> str:
             return "NULL"
         case bool():
             return "TRUE" if value else "FALSE"
+        case datetime():
+            return f"TIMESTAMP '{value}'"
         case date():
             return f"DATE '{value.isoformat()}'"
         case str():
@@ -166,6 +192,8 @@ def csv_text(value: Value) -> str:
             return ""
         case bool():
             return str(value).lower()
+        case datetime():
+            return str(value)
         case date():
             return value.isoformat()
         case str():

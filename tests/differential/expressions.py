@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from .columns import Column, Family, literal
+from .columns import MOMENTS, Column, Family, literal
 
 T = TypeVar("T")
 
@@ -60,6 +60,7 @@ class Writer:
             "whole": self.number,
             "decimal": self.number,
             "date": self.day,
+            "moment": self.moment,
             "text": self.text,
             "flag": self.flag,
         }
@@ -91,6 +92,13 @@ class Writer:
         if narrow and self.often(2):
             return self.note("date + days", f"({self.pick(narrow).text} + {self.pick(['1', '30', '-365'])})")
         return self._choice(scope, depth, lambda: self.day(scope, depth - 1))
+
+    def moment(self, scope: Sequence[Name], depth: int) -> str:
+        """A moment."""
+        names = [each for each in scope if each.family == "moment"]
+        if depth <= 0 or self.often(2):
+            return self._leaf(names, lambda: "TIMESTAMP '2020-02-15 12:30:00.5'")
+        return self._choice(scope, depth, lambda: self.moment(scope, depth - 1))
 
     def text(self, scope: Sequence[Name], depth: int) -> str:
         """A string. Where there is a choice, it is between a column and one of its values."""
@@ -126,6 +134,10 @@ class Writer:
         subject = self.pick(scope)
         a = self.expression(scope, subject.family, depth) if self.often(2) else subject.text
         match self.pick(["compare", "compare", "BETWEEN", "IN", "IS NULL"]):
+            case "compare" if subject.family == "moment" and self.often(3):
+                days = [f"DATE '{each:%Y-%m-%d}'" for each in (MOMENTS[0][0], MOMENTS[0][1], MOMENTS[1][1])]
+                day = self.pick(days)
+                return self.note("day of a moment", f"(CAST({a} AS DATE) {self.pick(COMPARISONS)} {day})")
             case "BETWEEN" if subject.family != "flag" and subject.shown:
                 low, high = self._operand(scope, subject, depth), self._operand(scope, subject, depth)
                 return self.note("BETWEEN", f"({a} {self.pick(['', 'NOT '])}BETWEEN {low} AND {high})")
@@ -150,6 +162,7 @@ class Writer:
             "whole": ["0", "3", "NULL", "2.5"],
             "decimal": ["0", "1.5", "-0.01"],
             "date": ["DATE '2020-01-31'", "'1970-01-01'"],
+            "moment": ["TIMESTAMP '2020-01-01 00:00:00'", "'1970-01-01'", "DATE '2020-01-02'"],
             "text": ["'a'", "'none'"],
             "flag": ["TRUE", "FALSE"],
         }

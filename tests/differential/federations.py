@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from tacit.agent.keys import write_whole
 from tacit.cli.demo.scenario import Offered, write_offers
 from tacit.local.database import quoted
 from tacit.plan.algebra.types import sql_name
-from tacit.plan.facts.catalog import Table
+from tacit.plan.facts.catalog import Column, Table
 
 PARTIES = ("a", "b", "c")
 MEMBERS = {"rep3": PARTIES, "two": PARTIES[:2]}
@@ -95,17 +95,24 @@ def _store_rows(table: Table, csv: str) -> None:
     written = path.with_suffix(".csv")
     written.write_text(csv, encoding="utf-8")
     if path.suffix == ".parquet":
-        rows = _typed(table, f"read_csv('{written}', {CSV})")
+        rows = _columns(table, f"read_csv('{written}', {CSV})", _stored)
         with duckdb.connect() as database:
             database.execute(f"COPY ({rows}) TO '{path}' (FORMAT parquet)")
 
 
 def _typed(table: Table, rows: str) -> str:
-    """A query for a table's rows with their declared types."""
-    columns = ", ".join(
-        f"CAST({quoted(column.field.name)} AS {sql_name(column.field.type)}) AS {quoted(column.field.name)}"
-        for column in table.columns
-    )
+    """A query for a table's rows with their declared types, rounded as DuckDB rounds."""
+    return _columns(table, rows, lambda column: f"CAST({_stored(column)} AS {sql_name(column.field.type)})")
+
+
+def _stored(column: Column) -> str:
+    """A column in the type of a Parquet file."""
+    stored = "DOUBLE" if column.rounded else sql_name(column.field.type)
+    return f"CAST({quoted(column.field.name)} AS {stored})"
+
+
+def _columns(table: Table, rows: str, read: Callable[[Column], str]) -> str:
+    columns = ", ".join(f"{read(column)} AS {quoted(column.field.name)}" for column in table.columns)
     return f"SELECT {columns} FROM {rows}"
 
 

@@ -149,7 +149,9 @@ class _Queries:
     def _union(self) -> _Select:
         """UNION or UNION ALL of two SELECTs with outputs of the same families."""
         writer = self.writer
-        families: list[Family] = [writer.pick(["whole", "decimal", "flag", "date"]) for _ in range(writer.pick([1, 2]))]
+        families: list[Family] = [
+            writer.pick(["whole", "decimal", "flag", "date", "moment"]) for _ in range(writer.pick([1, 2]))
+        ]
         sides = []
         for _ in range(2):
             clause = self.relations.from_clause()

@@ -88,14 +88,14 @@ OWNERS = {"people": "a", "places": "b", "sales_a": "b", "sales_b": "c"}
 @st.composite
 def worlds(draw: st.DrawFn) -> World:
     """A federation with data."""
-    key = draw(columns("k", ("whole", "whole", "text", "date", "decimal"), key=True))
+    key = draw(columns("k", ("whole", "whole", "text", "date", "moment", "decimal"), key=True))
     second = [draw(columns("k2", ("whole", "text"), key=True))] if draw(st.integers(0, 3)) == 0 else []
     group = draw(columns("g", ("text", "whole", "flag", "text"), key=True))
     others = [
         draw(columns("v", ("whole",))),
         draw(columns("w", ("decimal", "whole"))),
         draw(columns("t", ("text",))),
-        draw(columns("d", ("date",))),
+        draw(columns("d", ("date", "moment"))),
         draw(columns("b", ("flag",))),
     ]
     keys = [key, *second]

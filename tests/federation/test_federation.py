@@ -12,7 +12,8 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.federation_members import Members
 from tacit.local.csv_form import CsvForm
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Varchar
+from tacit.plan.algebra.moments import DAY
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Timestamp, Varchar
 from tacit.plan.facts.catalog import Column, Link, Table
 from tacit.plan.facts.terms import open_terms
 
@@ -141,6 +142,7 @@ DEFAULTS = [
     ("decimal( 38 )", Decimal(38, 0, -(10**38) + 1, 10**38 - 1)),
     ("NUMERIC(4,4)", Decimal(4, 4, -9999, 9999)),
     ("DATE", Date(-719162, 2932896)),
+    ("timestamp", Timestamp(-62135596800000000, 253402300799999999)),
     ("VARCHAR", Varchar(None)),
     ("BOOLEAN", Boolean()),
 ]
@@ -155,6 +157,8 @@ BOUNDS = [
     ('{ type = "DECIMAL(10,2)", min = -1, max = 2.5 }', Decimal(10, 2, -100, 250)),
     ('{ type = "DECIMAL(10,2)", min = "-0.010", max = "1e3" }', Decimal(10, 2, -1, 100000)),
     ('{ type = "DATE", min = 1969-12-31, max = "1970-01-02" }', Date(-1, 1)),
+    ('{ type = "TIMESTAMP", min = 1969-12-31T23:59:59.5, max = "1970-01-01 00:00:00.25" }', Timestamp(-500000, 250000)),
+    ('{ type = "TIMESTAMP", min = 1969-12-31, max = "1970-01-02T00:00" }', Timestamp(-DAY, DAY)),
     ('{ type = "TINYINT", max = 0 }', Integer(-128, 0, "TINYINT")),
     ('{ type = "VARCHAR", values = ["é", "z", "Z", ""] }', Varchar(2, ("", "Z", "z", "é"))),
 ]
@@ -231,7 +235,7 @@ def test_what_is_delivered_has_strings_of_known_length(tmp_path: Path) -> None:
     assert Federation.load(write(tmp_path, SMALL | {"offers/a.toml": bounded})).catalog.tables[0].delivered
 
 
-TYPES = "write BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, HUGEINT, DECIMAL(p,s), DATE or VARCHAR."
+TYPES = "write BOOLEAN, TINYINT, SMALLINT, INTEGER, BIGINT, HUGEINT, DECIMAL(p,s), DOUBLE, DATE, TIMESTAMP or VARCHAR."
 AT, OWN = "offers/a.toml, [tables.t]: ", "private/a.toml, "
 
 MISTAKES = [
@@ -308,6 +312,24 @@ MISTAKES = [
 ]  # fmt: skip
 
 
+DOUBLES = [
+    ("scale = 4, min = -1000, max = 1000", Decimal(8, 4, -10000000, 10000000)),
+    ("scale = 0, min = 0, max = 1", Decimal(1, 0, 0, 1)),
+    ('scale = 3, min = "0.001", max = 0.5', Decimal(3, 3, 1, 500)),
+    ('scale = 20, min = 0, max = "99999"', Decimal(25, 20, 0, 99999 * 10**20)),
+]
+
+
+@pytest.mark.parametrize(("written", "type_"), DOUBLES)
+def test_a_double_is_a_rounded_decimal_of_as_many_digits_as_its_bounds_have(
+    tmp_path: Path, written: str, type_: Decimal
+) -> None:
+    found = column(tmp_path, f'{{ type = "DOUBLE", {written}, nullable = true }}')
+    assert found == Column(Field("x", type_, True), rounded=True)
+    exact = column(tmp_path, f'{{ type = "DECIMAL({type_.precision},{type_.scale})" }}')
+    assert not exact.rounded
+
+
 @pytest.mark.parametrize(("before", "after", "sentence"), MISTAKES)
 def test_a_mistake_is_one_sentence(tmp_path: Path, before: str, after: str, sentence: str) -> None:
     found = mistake(tmp_path, replaced(before, after))
@@ -315,6 +337,8 @@ def test_a_mistake_is_one_sentence(tmp_path: Path, before: str, after: str, sent
 
 
 X = "offers/a.toml, [tables.t.columns.x]: "
+
+ALL_THREE = "write all three, for example scale = 4, min = -1000, max = 1000, and values are rounded to 4 digits after the point."
 
 COLUMN_MISTAKES = [
     ("3", "offers/a.toml, [tables.t.columns]: x is 3; write a type in quotes, or { type = \"...\", ... }."),
@@ -336,6 +360,20 @@ COLUMN_MISTAKES = [
      "digits after the point, in quotes if it has any."),
     ('{ type = "DATE", min = 2024-01-01T00:00:00 }', X + "min is 2024-01-01 00:00:00; "
      "write it as a date, for example 2024-12-31."),
+    ('{ type = "TIMESTAMP", min = 2024-01-01T00:00:00Z }', X + "min is 2024-01-01 00:00:00+00:00; "
+     "write it as a date and time without a time zone, for example 2024-12-31 23:59:59."),
+    ('{ type = "TIMESTAMP", max = "2024-01-01 24:00:00" }', X + "max is '2024-01-01 24:00:00'; "
+     "write it as a date and time without a time zone, for example 2024-12-31 23:59:59."),
+    ('{ type = "TIMESTAMP", scale = 3 }', X + "there is no entry 'scale'; "
+     "known here are max, min, nullable, readers, type."),
+    ('"DOUBLE"', X + f"type is DOUBLE without scale and min and max; {ALL_THREE}"),
+    ('{ type = "DOUBLE", scale = 2, max = 9 }', X + f"type is DOUBLE without min; {ALL_THREE}"),
+    ('{ type = "DOUBLE", scale = 40, min = 0, max = 9 }', X + "scale is 40; write a whole number from 0 to 38."),
+    ('{ type = "DOUBLE", scale = 1, min = 0.25, max = 9 }', X + "min is 0.25; write it as a number with at most 1 "
+     "digits after the point, in quotes if it has any."),
+    ('{ type = "DOUBLE", scale = 37, min = 0, max = 10 }', X + "max is 10, which the type cannot hold; "
+     "correct it or take a wider type."),
+    ('{ type = "DATE", min = "20240101" }', X + "min is '20240101'; write it as a date, for example 2024-12-31."),
     ('{ type = "DATE", min = "someday" }', X + "min is 'someday'; write it as a date, for example 2024-12-31."),
     ('{ type = "BOOLEAN", min = 0 }', X + "there is no entry 'min'; known here are nullable, readers, type."),
     ('{ type = "VARCHAR", max = 9 }', X + "there is no entry 'max'; "

@@ -195,6 +195,22 @@ def test_constants_are_of_the_columns_type(
     assert {type(each) for each in terms.constants or ()} == {type(each) for each in expected}
 
 
+MOMENT_CUTS = [
+    ('cuts = "month"', "month", None),
+    ('cuts = [1969-12-31T23:59:59.5, "1970-01-02"]', (-500_000, 86_400_000_000), None),
+    ('constants = [1970-01-01, "1970-01-01 00:00:00.000001"]', None, frozenset({0, 1})),
+]
+
+
+@pytest.mark.parametrize(("entry", "cuts", "constants"), MOMENT_CUTS)
+def test_a_timestamp_has_cuts_and_constants_as_a_date_has(
+    tmp_path: Path, entry: str, cuts: object, constants: object
+) -> None:
+    found = people(tmp_path, with_entry("seen", entry).replace('type = "DATE"', 'type = "TIMESTAMP"'))
+    terms = next(each.terms for each in found.columns if each.field.name == "seen")
+    assert (terms.cuts, terms.constants) == (cuts, constants)
+
+
 def with_entry(column: str, entry: str) -> str:
     """South's offer with a further entry of a column, which may be asked for by constants."""
     line = next(line for line in SOUTH.splitlines() if line.startswith(f"{column} = "))
@@ -313,7 +329,7 @@ MISTAKES = [
     ('120, use = ["filter"]', '120, use = ["filter"], cuts = []', AGE + "cuts is empty; "
      "list what is allowed, or remove cuts."),
     ('120, use = ["filter"]', '120, use = ["filter"], cuts = "month"', AGE + 'cuts is "month", '
-     "but the type is not DATE; list where it may be cut."),
+     "but the type is not DATE or TIMESTAMP; list where it may be cut."),
     ('120, use = ["filter"]', '120, use = ["filter"], cuts = [1], constants = [2]',
      AGE + "has both cuts and constants; "
      "keep one: with cuts only whole intervals are asked for."),

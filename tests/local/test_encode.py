@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from tacit.local.duckdb_engine import LocalEngine
 from tacit.local.encode import decoded, encoded
 from tacit.local.errors import DataError
+from tacit.plan.algebra.moments import MOMENTS
 from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,
@@ -30,7 +31,7 @@ from tacit.plan.algebra.relations import (
     Sort,
     SortKey,
 )
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field, Integer, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field, Integer, Timestamp, Type, Varchar
 from tacit.plan.facts.fields import fields
 from tacit.plan.physical.operators import Given, Release
 from tacit.plan.physical.placed import ReleaseStep, TailStep
@@ -62,7 +63,7 @@ def ranges(draw: st.DrawFn, least: int, most: int) -> tuple[int, int]:
 @st.composite
 def types(draw: st.DrawFn) -> Type:
     """Any type that has an encoding."""
-    kind = draw(st.sampled_from(["boolean", "integer", "decimal", "date", "dictionary"]))
+    kind = draw(st.sampled_from(["boolean", "integer", "decimal", "date", "timestamp", "dictionary"]))
     if kind == "boolean":
         return Boolean()
     if kind == "integer":
@@ -74,6 +75,8 @@ def types(draw: st.DrawFn) -> Type:
         return Decimal(precision, draw(st.integers(0, precision)), *draw(ranges(1 - 10**precision, 10**precision - 1)))
     if kind == "date":
         return Date(*draw(ranges(1 - EPOCH, datetime.date.max.toordinal() - EPOCH)))
+    if kind == "timestamp":
+        return Timestamp(*draw(ranges(*MOMENTS)))
     words = draw(
         st.sets(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=5), min_size=1)
     )
@@ -85,7 +88,7 @@ def encodings(type_: Type) -> st.SearchStrategy[int]:
     match type_:
         case Boolean():
             return st.integers(0, 1)
-        case Integer(low, high) | Decimal(_, _, low, high) | Date(low, high):
+        case Integer(low, high) | Decimal(_, _, low, high) | Date(low, high) | Timestamp(low, high):
             return st.sampled_from([low, high]) | st.integers(low, high)
         case Varchar(_, values):
             return st.integers(0, len(values or ()) - 1)
@@ -104,6 +107,8 @@ def python_value(code: int | None, type_: Type) -> Any:
             return Number((code < 0, tuple(map(int, str(abs(code)))), -scale))
         case int(), Date():
             return datetime.date.fromordinal(code + EPOCH)
+        case int(), Timestamp():
+            return datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=code)
         case int(), Varchar(_, values):
             return (values or ())[code]
         case _:
@@ -147,6 +152,7 @@ CONTAINERS = [
     (Decimal(38, 2, -100, 2**63 - 1), "3.25", pyarrow.int64()),
     (Decimal(38, 2, 0, 2**63), "3.25", pyarrow.decimal128(38, 0)),
     (Date(0, 5), "'1970-01-02'", pyarrow.int64()),
+    (Timestamp(0, 5), "'1970-01-01 00:00:00.000003'", pyarrow.int64()),
     (Varchar(None), "'a'", pyarrow.string()),
 ]
 

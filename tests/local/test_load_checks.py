@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tacit.local.errors import DataError
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Integer, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Integer, Timestamp, Type, Varchar
 from tacit.plan.facts.catalog import Table
 
 from .tables import engine, local, parquet, rows, scan, table, write
@@ -16,6 +16,7 @@ from .tables import engine, local, parquet, rows, scan, table, write
 INTEGER = Integer(-(2**31), 2**31 - 1, "INTEGER")
 BIGINT = Integer(-(2**63), 2**63 - 1, "BIGINT")
 ALL_DATES = Date(-719162, 2932896)
+ALL_MOMENTS = Timestamp(-62135596800000000, 253402300799999999)
 
 
 def error(source: Table, *columns: str) -> str:
@@ -33,6 +34,22 @@ def csv_error(folder: Path, text: str, column: Type | tuple[Type], **facts: Any)
 
 REAL = "correct the value, or declare the column's real type in the offer."
 
+OTHER_DATES = (
+    "1970/1/2",
+    "2024-1-31",
+    "2024/01/31",
+    "24-01-31",
+    " 024-01-31",
+    "31.01.2024",
+    "epoch",
+    "2024-01-31 0:00",
+)
+OTHER_MOMENTS = (
+    "2024-01-31 10:00:00Z", "2024-01-31 10:00:00+02", "2024-01-31 10:00:00 UTC", "2024-01-31 10:00:00.1234567",
+    "2024-01-31 24:00:00", "2024-01-31 1:00", "2024/01/31 10:00", "2024-01-32", "2024-01-31 10", "soon",
+)  # fmt: skip
+"""Most of them are such to DuckDB, of which it drops a part."""
+
 BAD_VALUES = [
     ("abc", INTEGER, "'abc' is not an INTEGER"),
     ("1.5", INTEGER, "'1.5' is not an INTEGER"),
@@ -45,6 +62,8 @@ BAD_VALUES = [
     ("2024-02-30", ALL_DATES, "'2024-02-30' is not a DATE"),
     ("2024-02-28 13:00:00", ALL_DATES, "'2024-02-28 13:00:00' is not a DATE"),
     ("2024-02-28 00:01", ALL_DATES, "'2024-02-28 00:01' is not a DATE"),
+    *[(written, ALL_DATES, f"'{written}' is not a DATE") for written in OTHER_DATES],
+    *[(written, ALL_MOMENTS, f"'{written}' is not a TIMESTAMP") for written in OTHER_MOMENTS],
     ("maybe", Boolean(), "'maybe' is not a BOOLEAN"),
     ("x" * 50, INTEGER, f"'{'x' * 40}...' is not an INTEGER"),
 ]
@@ -54,7 +73,7 @@ BAD_VALUES = [
 def test_a_bad_value_in_row_7_of_a_csv_names_row_and_column(
     tmp_path: Path, value: str, type_: Type, problem: str
 ) -> None:
-    good = {Boolean: "true", Date: "2024-01-31"}.get(type(type_), "12")
+    good = {Boolean: "true", Date: "2024-01-31", Timestamp: "2024-01-31 10:00"}.get(type(type_), "12")
     text = "x,rest\n" + f"{good},a\n" * 6 + f"{value},b\n" + "also wrong,c\n" * 3
     assert csv_error(tmp_path, text, type_) == f"t.csv, row 7, column x: {problem}; {REAL}"
 
@@ -72,6 +91,25 @@ def test_numbers_may_be_written_in_any_exact_way(tmp_path: Path) -> None:
         ("7", "1.50", "2024-01-31"),
         ("5", "-0.50", "2024-01-01"),
     ]
+
+
+MOMENTS = [
+    ("2024-01-31", "2024-01-31 00:00:00"),
+    ("2024-01-31T10:30", "2024-01-31 10:30:00"),
+    (" 2024-01-31 10:30:05 ", "2024-01-31 10:30:05"),
+    ("2024-01-31 10:30:05.5", "2024-01-31 10:30:05.500000"),
+    ("2024-01-31 10:30:05.123456000", "2024-01-31 10:30:05.123456"),
+    ("0001-01-01 00:00:00.000001", "0001-01-01 00:00:00.000001"),
+    ("9999-12-31 23:59:59.999999", "9999-12-31 23:59:59.999999"),
+]
+
+
+@pytest.mark.parametrize(("written", "moment"), MOMENTS)
+def test_a_timestamp_may_be_written_in_any_iso_form_to_the_microsecond(
+    tmp_path: Path, written: str, moment: str
+) -> None:
+    source = table("t", write(tmp_path / "t.csv", f'x\n{written}\n""\n'.replace('""\n', "")), {"x": ALL_MOMENTS})
+    assert [str(value) for (value,) in rows(scan(source), source)] == [moment]
 
 
 def test_an_empty_value_is_null_and_an_empty_quoted_string_is_not(tmp_path: Path) -> None:
@@ -144,6 +182,13 @@ BROKEN = [
     (("infinity",), ALL_DATES, "row 1, column x: infinity is above the declared max 9999-12-31; correct the"),
     (("1969-12-31",), Date(0, 19723), "row 1, column x: 1969-12-31 is below the declared min 1970-01-01; correct the"),
     (
+        ("1970-01-01 00:00:00.5", "1970-01-01 00:00:01"),
+        Timestamp(0, 999_999),
+        "row 2, column x: 1970-01-01 00:00:01 "
+        "is above the declared max 1970-01-01 00:00:00.999999; correct the value, or",
+    ),
+    (("infinity",), ALL_MOMENTS, "row 1, column x: infinity is above the declared max 9999-12-31 23:59:59.999999;"),
+    (
         ("ab", "äb"),
         Varchar(2),
         "row 2, column x: 'äb' is longer than the declared max_length, 2 bytes of UTF-8; shorten",
@@ -165,7 +210,9 @@ def _sql(value: object) -> str:
 def test_data_that_breaks_a_declaration(
     tmp_path: Path, format: str, values: tuple[object, ...], type_: Type, problem: str
 ) -> None:
-    sql = {Integer: "INTEGER", Decimal: "DECIMAL(10,2)", Date: "DATE", Varchar: "VARCHAR"}[type(type_)]
+    sql = {Integer: "INTEGER", Decimal: "DECIMAL(10,2)", Date: "DATE", Timestamp: "TIMESTAMP", Varchar: "VARCHAR"}[
+        type(type_)
+    ]
     listed = ", ".join(f"({at}, CAST({_sql(value)} AS {sql}))" for at, value in enumerate(values))
     query = f"SELECT x FROM (VALUES {listed}) t(i, x) ORDER BY i"
     if format == "csv":
@@ -233,17 +280,40 @@ def test_a_file_that_is_not_parquet(tmp_path: Path) -> None:
 
 
 OTHER_TYPES = [
-    ("DOUBLE", Decimal(10, 2, 0, 1), "the file has DOUBLE where DECIMAL(10,2) is declared; store it as DECIMAL(10,2),"),
+    (
+        "DOUBLE",
+        Decimal(10, 2, 0, 1),
+        "the file has DOUBLE where DECIMAL(10,2) is declared; store it as DECIMAL(10,2), or declare "
+        'type = "DOUBLE" with scale, min and max in the offer.',
+    ),
+    (
+        "DOUBLE",
+        ALL_DATES,
+        "the file has DOUBLE where DATE is declared; store it as DATE, or declare "
+        'type = "DOUBLE" with scale, min and max in the offer.',
+    ),
+    (
+        "TIMESTAMPTZ",
+        ALL_MOMENTS,
+        "the file has TIMESTAMP WITH TIME ZONE where TIMESTAMP is declared; store it as TIMESTAMP, without a time zone "
+        "and all times in one, as x AT TIME ZONE 'UTC' makes it in DuckDB.",
+    ),
+    ("TIME", ALL_MOMENTS, "the file has TIME where TIMESTAMP is declared; store it as TIMESTAMP."),
+    (
+        "UINTEGER",
+        ALL_DATES,
+        'the file has UINTEGER where DATE is declared; store it as DATE, or declare type = "BIGINT"',
+    ),
     ("DECIMAL(10,3)", Decimal(10, 2, 0, 1), "the file has DECIMAL(10,3) where DECIMAL(10,2) is declared; store it as"),
     (
         "TIMESTAMP",
         ALL_DATES,
-        "the file has TIMESTAMP where DATE is declared; store it as DATE, or declare its real type",
+        'the file has TIMESTAMP where DATE is declared; store it as DATE, or declare type = "TIMESTAMP"',
     ),
     (
         "VARCHAR",
         INTEGER,
-        "the file has VARCHAR where INTEGER is declared; store it as INTEGER, or declare its real type",
+        'the file has VARCHAR where INTEGER is declared; store it as INTEGER, or declare type = "VARCHAR"',
     ),
 ]
 
@@ -274,10 +344,11 @@ def test_whole_numbers_stored_as_double_are_integers(tmp_path: Path) -> None:
         other = parquet(tmp_path / "w.parquet", f"SELECT unnest([1.0, {wrong}::DOUBLE]) AS i")
         assert "w.parquet, row 2, column i: " in (found := error(table("t", other, {"i": BIGINT})))
         assert "is not a whole number up to 2^53, stored as DOUBLE where BIGINT is declared; round it" in found
+        assert found.endswith('or declare type = "DOUBLE" with scale, min and max in the offer.')
 
 
 @pytest.mark.parametrize(
-    "type_", [INTEGER, BIGINT, Decimal(10, 2, 0, 1), ALL_DATES, Varchar(3), Varchar(1, ("a",)), Boolean()]
+    "type_", [INTEGER, BIGINT, Decimal(10, 2, 0, 1), ALL_DATES, ALL_MOMENTS, Varchar(3), Varchar(1, ("a",)), Boolean()]
 )
 def test_a_parquet_column_without_any_value(tmp_path: Path, type_: Type) -> None:
     import pyarrow

@@ -27,7 +27,7 @@ from tacit.plan.algebra.relations import (
     Union,
 )
 from tacit.plan.algebra.relations import Operator as Op
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field, Integer, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field, Integer, Timestamp, Type, Varchar
 from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.fields import field_of
 
@@ -37,6 +37,7 @@ INTEGER = Integer(-(2**31), 2**31 - 1, "INTEGER")
 BIGINT = Integer(-(2**63), 2**63 - 1, "BIGINT")
 MONEY = Decimal(10, 2, -(10**10) + 1, 10**10 - 1)
 DAY = Date(-719162, 2932896)
+MOMENT = Timestamp(-62135596800000000, 253402300799999999)
 TEXT = Varchar(20)
 
 PEOPLE = """SELECT * FROM (VALUES
@@ -93,7 +94,7 @@ def literal(value: Any, type_: Type) -> Literal:
 
 def _expressions(t: Relation) -> list[tuple[str, Expr]]:
     ident, name, pay, day, ok, n = (ref(t, each) for each in ("id", "name", "pay", "day", "ok", "n"))
-    wide = Decimal(12, 4, 0, 0)
+    wide, leap = Decimal(12, 4, 0, 0), literal(1709164800500000, MOMENT)
     return [
         ("id + 1", call("add", BIGINT, ident, literal(1, BIGINT))),
         ("id - n", call("sub", BIGINT, ident, call("cast", BIGINT, n))),
@@ -118,6 +119,10 @@ def _expressions(t: Relation) -> list[tuple[str, Expr]]:
         ("n >= 2147483647", call("ge", Boolean(), n, literal(2147483647, INTEGER))),
         ("n > -2147483648", call("gt", Boolean(), n, literal(-2147483648, INTEGER))),
         ("day >= DATE '1969-12-31'", call("ge", Boolean(), day, literal(-1, DAY))),
+        ("day::TIMESTAMP", call("rescale", MOMENT, day)),
+        ("day::TIMESTAMP < '2024-02-29 00:00:00.5'", call("lt", Boolean(), call("rescale", MOMENT, day), leap)),
+        ("TIMESTAMP '2024-02-29 00:00:00.5'::DATE", call("cast", DAY, leap)),
+        ("NULL::TIMESTAMP", literal(None, MOMENT)),
         ("name = 'it''s'", call("eq", Boolean(), name, literal("it's", TEXT))),
         ("name < 'b'", call("lt", Boolean(), name, literal("b", TEXT))),
         ("ok AND n > 0", call("and", Boolean(), ok, call("gt", Boolean(), n, literal(0, INTEGER)))),
