@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 
@@ -107,6 +107,8 @@ def _value(value: object) -> str:
             return "'" + value.replace("'", "''") + "'"
         case bool():
             return "TRUE" if value else "FALSE"
+        case datetime():
+            return str(value)
         case date():
             return value.isoformat()
         case Decimal():

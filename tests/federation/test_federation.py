@@ -338,7 +338,8 @@ def test_a_mistake_is_one_sentence(tmp_path: Path, before: str, after: str, sent
 
 X = "offers/a.toml, [tables.t.columns.x]: "
 
-ALL_THREE = "write all three, for example scale = 4, min = -1000, max = 1000, and values are rounded to 4 digits after the point."
+ALL_THREE = "write all three, for example scale = 4, min = -1000, max = 1000, and values are rounded to 4 digits"
+ALL_THREE += " after the point."
 
 COLUMN_MISTAKES = [
     ("3", "offers/a.toml, [tables.t.columns]: x is 3; write a type in quotes, or { type = \"...\", ... }."),
