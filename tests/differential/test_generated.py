@@ -49,15 +49,15 @@ FEATURES = (
     "comparison", "BETWEEN", "IN list", "IS NULL", "AND", "OR", "NOT", "NULL literal", "UNION ALL",
     "UNION ALL of queries", "UNION of queries", "DISTINCT", "DISTINCT in a subquery", "GROUP BY",
     "GROUP BY in a subquery", "HAVING", "SUM", "COUNT", "COUNT(*)", "COUNT(DISTINCT)", "AVG", "MEDIAN", "MIN", "MAX",
-    "division", "expression over aggregates", "aggregates without GROUP BY", "JOIN on one key",
-    "JOIN on several keys", "JOIN of three", "USING", "comma join", "cross join with one row", "self-
-    join after aggregation", "scalar subquery", "IN (SELECT)", "CTE", "*", "filter in a subquery",
-    "LIMIT in a subquery", "ORDER BY", "NULLS FIRST", "NULLS LAST", "LIMIT", "OFFSET", "BOOLEAN", "INTEGER", "BIGINT",
-    "DECIMAL", "DATE", "TIMESTAMP", "day of a moment", "dictionary", "bytes", "hashed", "negative number",
-    "bounds of a type", "empty table", "duplicate rows", "NULL in a key", "2 owners", "3 owners", "padded rows",
-    "outputs without names", "ORDER BY what is not selected", "announced rows", "consent to filter",
-    "consent to groups", "consent to matches", "several recipients", "output named as another column",
-    "computed column named as the one it hides", "LIMIT by a column named as another",
+    "division", "expression over aggregates", "aggregates without GROUP BY", "JOIN on one key", "JOIN on several keys",
+    "JOIN of three", "USING", "comma join", "cross join with one row", "self-join after aggregation",
+    "scalar subquery", "IN (SELECT)", "CTE", "*", "filter in a subquery", "LIMIT in a subquery", "ORDER BY",
+    "NULLS FIRST", "NULLS LAST", "LIMIT", "OFFSET", "BOOLEAN", "INTEGER", "BIGINT", "DECIMAL", "DATE", "TIMESTAMP",
+    "day of a moment", "dictionary", "bytes", "hashed", "negative number", "bounds of a type", "empty table",
+    "duplicate rows", "NULL in a key", "2 owners", "3 owners", "padded rows", "outputs without names",
+    "ORDER BY what is not selected", "announced rows", "consent to filter", "consent to groups", "consent to matches",
+    "several recipients", "output named as another column", "computed column named as the one it hides",
+    "LIMIT by a column named as another",
 )  # fmt: skip
 
 
