@@ -5,7 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 from pathlib import Path
 
+import duckdb
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tacit.agent.faults import Fault, RunError
 from tacit.psi.number_columns import NumberColumn, heard
@@ -55,6 +58,18 @@ def test_times_finer_than_a_cast_keeps_are_refused(tmp_path: Path) -> None:
     fine = "2024-05-01 10:11:12.1234567"
     assert "row 1, column id: the value is no timestamp" in refused(tmp_path / "a.csv", fine, kinds=("timestamp",))
     opened(tmp_path / "a.csv", "2024-05-01 10:11:12.1234560", kinds=("timestamp",))
+
+
+@pytest.mark.parametrize(
+    ("value", "kind"),
+    [
+        ("1970/1/2", "date"), ("31.01.2024", "date"), ("2024-1-31", "date"), ("2024-05-01 10:11:12+02", "timestamp"),
+        ("2024-05-01 10:11:12Z", "timestamp"), ("2024/05/01 10:11", "timestamp"), ("2024-05-01 1:02", "timestamp"),
+    ],
+)  # fmt: skip
+def test_dates_and_times_that_a_cast_would_change_are_refused(tmp_path: Path, value: str, kind: str) -> None:
+    said = refused(tmp_path / "a.csv", "2024-05-01 10:11:12", value, kinds=(kind,))
+    assert f"a.csv, row 2, column id: the value is no {kind}, as --kind declares; correct it." in said
 
 
 def test_texts_that_are_other_numbers_texts_are_told_to_their_owner(tmp_path: Path) -> None:
@@ -112,6 +127,105 @@ def test_a_sum_of_decimals_is_exact_from_csv_and_parquet(pair: Pair) -> None:
     running = [pair.start("a", *options, ending="csv"), pair.start("b", *options)]
     told = [each.communicate(timeout=60)[0] for each in running]
     assert all("matching keys: 2\nsum: -0.05\n" in each for each in told), told
+
+
+def floating(path: Path, *values: str, stored: str = "DOUBLE") -> Source:
+    """A Parquet file whose column y has floating-point numbers, which are summed."""
+    listed = ", ".join(f"({row}, CAST('{value}' AS {stored}))" for row, value in enumerate(values))
+    with duckdb.connect() as database:
+        rows = f"SELECT id, y FROM (VALUES {listed}, (99, NULL)) t(id, y) ORDER BY id"
+        database.execute(f"COPY ({rows}) TO '{path}' (FORMAT parquet)")
+    source = open_source(path, ["id"], None, 1 << 28)
+    source.compute_with(["y"], "sum")
+    return source
+
+
+FLOATING = [
+    (("0.1", "0.2", "-7"), 1, [1, 2, -70]),
+    (("3", "-0.0", "1e3"), 0, [3, 0, 1000]),
+    (("0.000001", "-0.00002", "1000000.25"), 6, [1, -20, 1000000250000]),
+    (("9007199254740991", "123456789012.5"), 1, [90071992547409910, 1234567890125]),
+    (("0.123456", "0.0001"), 6, [123456, 100]),
+]
+
+
+STORED = [("DOUBLE", *each) for each in FLOATING] + [("FLOAT", *each) for each in FLOATING[:2] + FLOATING[4:]]
+
+
+@pytest.mark.parametrize(("stored", "values", "decimals", "places"), STORED)
+def test_floating_point_numbers_are_the_decimals_that_are_written_for_them(
+    tmp_path: Path, stored: str, values: tuple[str, ...], decimals: int, places: list[int]
+) -> None:
+    source = floating(tmp_path / "a.parquet", *values, stored=stored)
+    assert source.numbers == (NumberColumn("y", decimals),)
+    assert [row[1] for row in source.select().fetchall()] == [*places, None]
+
+
+@settings(deadline=None, max_examples=40)
+@given(value=st.decimals(-(10**9), 10**9, places=6))
+def test_a_decimal_of_few_digits_is_the_same_from_a_text_and_from_a_double(
+    tmp_path_factory: pytest.TempPathFactory, value: Decimal
+) -> None:
+    folder = tmp_path_factory.mktemp("numbers")
+    number = f"{value.normalize():f}"
+    read = floating(folder / "a.parquet", number), computed(folder / "a.csv", f"id,y\n1,{number}\n")
+    assert read[0].numbers == read[1].numbers
+    assert read[0].select().fetchall()[0][1] == read[1].select().fetchall()[0][1]
+
+
+@pytest.mark.parametrize("wrong", ["0.30000000000000004", "0.0000001", "nan", "inf", "1e17", "0.33333333333333331"])
+def test_floating_point_numbers_of_many_digits_are_refused_with_their_row(tmp_path: Path, wrong: str) -> None:
+    with pytest.raises(RunError) as error:
+        floating(tmp_path / "a.parquet", "0.5", wrong, "0.25")
+    assert error.value.fault is Fault.INPUT
+    assert str(error.value).endswith(
+        "a.parquet, row 2, column y: the value is no decimal of at most 6 digits after the point, stored as DOUBLE; "
+        "round it, or store the column as DECIMAL."
+    )
+
+
+def test_a_sum_of_doubles_is_that_of_the_same_texts(pair: Pair) -> None:
+    (pair.folder / "a.csv").write_text("id\n2\n3\n4\n")
+    (pair.folder / "b.csv").write_text("id,y\n2,0.1\n3,0.2\n4,1000000\n9,5\n")
+    options = ("--reveal", "sum(b.y)", "--least", "1")
+    told = [pair.match(*options, ending="csv")[1].told]
+    pair.write("b", "SELECT id, y::DOUBLE AS y FROM (VALUES ('2', 0.1), ('3', 0.2), ('4', 1e6), ('9', 5)) t(id, y)")
+    running = [pair.start("a", *options, ending="csv"), pair.start("b", *options)]
+    told += [each.communicate(timeout=60)[0] for each in running]
+    assert all("matching keys: 3\nsum: 1000000.3\n" in each for each in told), told
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_rows_come_back_as_they_were_stored(pair: Pair, ending: str) -> None:
+    values = {
+        "d": "DATE '2024-02-29'", "t": "TIMESTAMP '2024-02-29 12:30:00.123456'",
+        "fine": "TIMESTAMP_NS '2024-02-29 12:30:00.123456789'", "money": "12.30::DECIMAL(10,2)",
+        "long": "12345678901234567890.5::DECIMAL(38,1)", "x": "0.1::DOUBLE", "none": "NULL::TIMESTAMP",
+    }  # fmt: skip
+    listed = ", ".join(f"{value} AS {name}" for name, value in values.items())
+    pair.write("a", f"SELECT 1 AS id, {listed}")
+    pair.write("b", "SELECT 1 AS id")
+    outputs = {party: ("--output", f"{party}-found.{ending}") for party in "ab"}
+    ends = pair.match(a=outputs["a"], b=outputs["b"])
+    assert [ended.status for ended in ends] == [0, 0], ends
+    if ending == "csv":
+        assert (pair.folder / "a-found.csv").read_text().split("\n")[1] == (
+            "1,2024-02-29,2024-02-29 12:30:00.123456,2024-02-29 12:30:00.123456789,12.30,12345678901234567890.5,0.1,"
+        )
+    else:
+        assert pair.rows("FROM 'a-found.parquet'") == pair.rows("FROM 'a.parquet'")
+        types = [pair.rows(f"SELECT column_type FROM (DESCRIBE FROM '{name}.parquet')") for name in ("a", "a-found")]
+        assert types[0] == types[1]
+
+
+def test_shares_of_doubles_are_of_their_last_places(pair: Pair) -> None:
+    pair.write("a", "SELECT 1 AS id, 0.25::DOUBLE AS n UNION ALL SELECT 2, 7")
+    pair.write("b", "SELECT 2 AS id, -1.5::DECIMAL(4,1) AS y UNION ALL SELECT 1, 2")
+    ends = pair.match("--reveal", "shares", a=("--columns", "n"), b=("--columns", "y"))
+    assert [ended.status for ended in ends] == [0, 0], ends
+    names = ("share_of_a_n_x100", "share_of_b_y_x10")
+    sums = [f"(a.{name}::HUGEINT + b.{name}) % (2::HUGEINT**64)::HUGEINT" for name in names]
+    assert sorted(pair.joint(", ".join(sums))) == [(25, 20), (700, 2**64 - 15)]
 
 
 def test_shares_of_decimals_say_what_they_are_multiplied_by(pair: Pair) -> None:

@@ -1,4 +1,8 @@
-"""Texts and columns as exact numbers, in DuckDB's SQL: its own casts round, and read 1e3, 1_000 and 0x10."""
+"""Texts and columns as exact numbers, in DuckDB's SQL: its own casts round, and read 1e3, 1_000 and 0x10.
+
+A floating-point number counts as the decimal that is written for it, if that has few digits after the point: 0.1 is a
+tenth, as it is in a CSV file. One of more digits is most often the outcome of arithmetic, and no exact number.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,12 @@ DIGITS = 38
 
 MOST_DECIMALS = 18
 """Of a number that is computed with, in 64 bits."""
+
+FLOATING = ("FLOAT", "DOUBLE")
+"""DuckDB's types of floating-point numbers."""
+
+MOST_OF_FLOATING = 6
+"""Decimals of a floating-point number that counts as a decimal."""
 
 NUMBER = r"\s*[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)\s*"
 """A number's text."""
@@ -30,6 +40,19 @@ def is_number(value: str) -> str:
 def is_usual(value: str) -> str:
     """Whether a text is the usual one of its number."""
     return f"regexp_full_match({value}, {text(SPELLING)})"
+
+
+def floating_text(value: str) -> str:
+    """The shortest text of a floating-point number; of a small one, that with six decimals."""
+    small = f"printf('%.{MOST_OF_FLOATING}f', {value})"
+    return f"CASE WHEN abs({value}) < 0.001 THEN {small} ELSE CAST({value} AS VARCHAR) END"
+
+
+def is_decimal(value: str, stored: str) -> str:
+    """Whether a number of a floating-point type is what a text of at most six decimals is read as."""
+    written = floating_text(value)
+    few = f"{is_number(written)} AND {decimals(written)} <= {MOST_OF_FLOATING}"
+    return f"({few} AND TRY_CAST({written} AS {stored}) = {value})"
 
 
 def decimals(value: str) -> str:

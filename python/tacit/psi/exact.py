@@ -28,6 +28,9 @@ CASTS = {
 }
 """What the text of a key is read as where the parties declare that kind."""
 
+SPELT = {"date": rf"\s*{csv_text.DAY}([ T].*)?", "timestamp": csv_text.MOMENT}
+"""Texts of kinds of which DuckDB's casts read others, too: other orders of a day, and time zones, which they drop."""
+
 FINER = r"\.[0-9]{6}[0-9]*[1-9]"
 """A time's text that a cast would round."""
 
@@ -64,6 +67,8 @@ class Exact:
             decimals = self._decimals_of_key(where, column) if kind == NUMBER else 0
             found = TextKey(column, kind, decimals, ())
             wrong = f"{quoted(column)} IS NOT NULL AND {self._of_kind(found, 'TRY_')} IS NULL"
+            if kind in SPELT and not (kind == "date" and self.stored.form.date_format):
+                wrong = f"({wrong} OR NOT regexp_full_match({quoted(column)}, {text(SPELT[kind])}))"
             if kind in OF_TIME:
                 wrong = f"({wrong} OR regexp_matches({quoted(column)}, {text(FINER)}))"
             if self._count(wrong):
@@ -144,6 +149,9 @@ class Exact:
         """How many decimals a column that is computed with has. Raises RunError."""
         where, stored = f"{self.stored.name}, column {column}", self.stored.types[column]
         found = numbers.stored_decimals(stored)
+        if stored in numbers.FLOATING:
+            self._check_floating(column, stored)
+            found = self._most(numbers.decimals, column)
         if found is None and self.stored.is_csv:
             found = self._most(numbers.written_decimals, column)
             if found > numbers.MOST_DECIMALS:
@@ -158,6 +166,13 @@ class Exact:
             most = numbers.MOST_DECIMALS
             raise RunError(Fault.INPUT, f"{where}: it has {found} decimals; {verb} numbers of {most} at most.")
         return found
+
+    def _check_floating(self, column: str, stored: str) -> None:
+        """Refuse floating-point numbers that are no decimals of few digits. Raises RunError."""
+        wrong = f"{quoted(column)} IS NOT NULL AND NOT {numbers.is_decimal(quoted(column), stored)}"
+        if self._count(wrong):
+            problem = f"no decimal of at most {numbers.MOST_OF_FLOATING} digits after the point, stored as {stored}"
+            raise self._wrong(column, wrong, problem, "round it, or store the column as DECIMAL")
 
     def _check_number(self, number: NumberColumn, verb: str) -> None:
         read = self._places(number)
@@ -176,12 +191,14 @@ class Exact:
 
     def _places(self, number: NumberColumn) -> str:
         """A column that is computed with, counted in its last decimal; NULL where that is beyond 64 bits."""
-        is_text = self.stored.types[number.name] == "VARCHAR"
+        is_text = self.stored.types[number.name] in ("VARCHAR", *numbers.FLOATING)
         exact = numbers.exact(self._number_text(number.name), number.decimals) if is_text else quoted(number.name)
         return numbers.scaled(exact, number.decimals)
 
     def _number_text(self, column: str) -> str:
-        """A column of texts of numbers, with points before their decimals."""
+        """The texts of a column's numbers, with points before their decimals."""
+        if self.stored.types[column] in numbers.FLOATING:
+            return f"({numbers.floating_text(quoted(column))})"
         return csv_text.pointed(quoted(column), self.stored.form)
 
     def _most(self, measure: Callable[[str], str], column: str) -> int:
@@ -190,10 +207,10 @@ class Exact:
         select = f"SELECT max({measure(read)}) FROM {self.stored.relation} WHERE {numbers.is_number(read)}"
         return self._one(select) or 0
 
-    def _wrong(self, column: str, condition: str, problem: str) -> RunError:
+    def _wrong(self, column: str, condition: str, problem: str, advice: str = "correct it") -> RunError:
         """What is wrong with the first row of which a condition holds."""
         where = f"{self.stored.name}, row {self._first(condition)}, column {column}"
-        return RunError(Fault.INPUT, f"{where}: the value is {problem}; correct it.")
+        return RunError(Fault.INPUT, f"{where}: the value is {problem}; {advice}.")
 
     def _count(self, condition: str) -> int:
         return self._one(f"SELECT count(*) FROM {self.stored.relation} WHERE {condition}") or 0

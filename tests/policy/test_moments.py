@@ -1,0 +1,131 @@
+"""Owners' rules of columns with moments: they are asked by constants as days are, whatever a query makes of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tacit.plan.account.terms_text import table_clauses
+from tacit.plan.algebra.moments import DAY, read_moment
+from tacit.plan.algebra.types import Timestamp
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.terms import ColumnTerms
+
+from .owners import PARTIES, PEOPLE, SINCE, allowed, column, refusal, terms, with_table
+
+FIRST, LAST = SINCE[0] * DAY, SINCE[1] * DAY + DAY - 1
+
+
+def moment(text: str) -> int:
+    """An encoded moment."""
+    found = read_moment(text)
+    assert found is not None
+    return found
+
+
+def with_moments(allowed_of_it: ColumnTerms) -> Catalog:
+    """The owners' federation, whose people are there since a moment."""
+    since = column("since", Timestamp(FIRST, LAST), allowed_of_it)
+    columns = tuple(since if each.field.name == "since" else each for each in PEOPLE.columns)
+    return with_table(replace(PEOPLE, columns=columns))
+
+
+MONTHS = with_moments(terms("filter", cuts="month"))
+NOON = with_moments(terms("filter", cuts=(moment("2023-03-15 12:00:00"),)))
+NAMED = with_moments(terms("filter", constants=[moment("2023-03-15 12:00:00.5"), moment("2023-03-16")]))
+GROUPED = with_moments(terms("filter", "group"))
+
+
+def asked(condition: str) -> str:
+    return f"SELECT COUNT(*) FROM people WHERE {condition}"
+
+
+ALLOWED = [
+    (MONTHS, "since >= TIMESTAMP '2023-03-01 00:00:00' AND since < '2023-04-01'"),
+    (MONTHS, "since < DATE '2023-04-01'"),
+    (MONTHS, "since <= TIMESTAMP '2023-03-31 23:59:59.999999'"),
+    (MONTHS, "since > '2023-03-31 23:59:59.999999'"),
+    (MONTHS, "CAST(since AS DATE) <= DATE '2023-03-31'"),
+    (MONTHS, "DATE '2023-04-01' <= CAST(since AS DATE)"),
+    (MONTHS, "since < '1999-07-07 01:02:03'"),
+    (NOON, "since >= TIMESTAMP '2023-03-15 12:00:00'"),
+    (NAMED, "since = TIMESTAMP '2023-03-15 12:00:00.5'"),
+    (NAMED, "since IN ('2023-03-15 12:00:00.500000', DATE '2023-03-16')"),
+    (GROUPED, "CAST(since AS DATE) = DATE '2023-03-15'"),
+]
+
+
+@pytest.mark.parametrize(("catalog", "condition"), ALLOWED)
+def test_conditions_that_the_owner_allows(catalog: Catalog, condition: str) -> None:
+    assert refusal(asked(condition), catalog) is None
+
+
+REFUSED = [
+    (MONTHS, "since >= TIMESTAMP '2023-03-01 00:00:00.000001'"),
+    (MONTHS, "since >= '2023-03-02'"),
+    (MONTHS, "since <= TIMESTAMP '2023-04-01 00:00:00'"),
+    (MONTHS, "since > DATE '2023-03-01'"),
+    (MONTHS, "since = TIMESTAMP '2023-03-01 00:00:00'"),
+    (MONTHS, "CAST(since AS DATE) = DATE '2023-03-01'"),
+    (MONTHS, "CAST(since AS DATE) < DATE '2023-03-02'"),
+    (MONTHS, "CAST(since AS DATE) = CAST('2023-03-01' AS DATE) + 0"),
+    (MONTHS, "CAST(since AS DATE) + 1 < DATE '2023-03-02'"),
+    (MONTHS, "CAST(CAST(since AS DATE) AS TIMESTAMP) >= '2023-03-15'"),
+    (MONTHS, "CAST(CAST(since AS DATE) AS TIMESTAMP) >= CAST(DATE '2023-03-15' AS TIMESTAMP)"),
+    (MONTHS, "CASE WHEN TRUE THEN since ELSE since END >= '2023-03-15'"),
+    (MONTHS, "COALESCE(since, TIMESTAMP '2023-03-15 00:00:00') = '2023-03-15'"),
+    (NOON, "since >= TIMESTAMP '2023-03-15 12:00:00.000001'"),
+    (NOON, "CAST(since AS DATE) >= DATE '2023-03-15'"),
+    (NAMED, "since = TIMESTAMP '2023-03-15 12:00:00'"),
+    (NAMED, "since >= TIMESTAMP '2023-03-16 00:00:00'"),
+    (NAMED, "CAST(since AS DATE) = DATE '2023-03-16'"),
+]
+
+
+@pytest.mark.parametrize(("catalog", "condition"), REFUSED)
+def test_conditions_that_the_owner_does_not_allow(catalog: Catalog, condition: str) -> None:
+    found = refusal(asked(condition), catalog)
+    assert found is not None
+    assert found.problem.rule == ("constants" if catalog == NAMED else "cuts")
+    assert found.problem.column == "since"
+
+
+def test_a_refusal_names_the_nearest_cuts_and_constants() -> None:
+    found = refusal(asked("since >= '2023-03-15 08:00:00'"), MONTHS)
+    assert found is not None
+    assert str(found) == (
+        "refused by south: cuts: people.since may be cut at months, and tested in no other way (line 1, column 35); "
+        "write since >= CAST('2023-03-01 00:00:00' AS TIMESTAMP)."
+    )
+    found = refusal(asked("since = DATE '2023-03-15'"), NAMED)
+    assert found is not None
+    constants = "2023-03-15 12:00:00.5, 2023-03-16 00:00:00"
+    assert f"people.since may be equal to {constants}, and tested in no other way" in str(found)
+
+
+def test_days_of_moments_are_groups_of_their_column() -> None:
+    query = "SELECT CAST(since AS DATE) AS day, COUNT(*) AS n FROM people GROUP BY CAST(since AS DATE)"
+    assert refusal(query, GROUPED) is None
+    found = refusal(query, MONTHS)
+    assert found is not None
+    assert found.problem.column == "since"
+
+
+def test_a_day_beside_a_moment_is_cut_where_it_is() -> None:
+    """A date is below 12:00 of a day if it is that day or before, so that the cut is at the day after."""
+    catalog = with_table(PEOPLE)
+    assert refusal(asked("since < TIMESTAMP '2023-03-31 12:00:00'"), catalog) is None
+    assert refusal(asked("since < TIMESTAMP '2023-03-01 12:00:00'"), catalog) is not None
+    assert refusal(asked("CAST(since AS TIMESTAMP) >= '2023-02-28 00:00:01'"), catalog) is None
+
+
+def test_conditions_that_exclude_each_other_need_no_guard_of_their_own() -> None:
+    both = "SELECT SUM(CASE WHEN since < '2023-01-01' THEN points END) AS a, SUM(CASE WHEN since >= '2023-01-01' "
+    assert allowed(f"{both}THEN points END) AS b FROM people", GROUPED).guards
+
+
+def test_the_offer_in_sentences_names_moments() -> None:
+    (people,) = (each for each in NAMED.tables if each.name == "people")
+    text = " ".join(clause.text for clause in table_clauses(people, PARTIES))
+    assert "2023-03-15 12:00:00.5" in text
