@@ -8,9 +8,9 @@ import pytest
 
 from tacit.plan.account.terms_text import table_clauses
 from tacit.plan.algebra.moments import DAY, read_moment
-from tacit.plan.algebra.types import Timestamp
-from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.terms import ColumnTerms
+from tacit.plan.algebra.types import Decimal, Field, Timestamp
+from tacit.plan.facts.catalog import Catalog, Column
+from tacit.plan.facts.terms import ColumnTerms, Way
 
 from .owners import PARTIES, PEOPLE, SINCE, allowed, column, refusal, terms, with_table
 
@@ -129,3 +129,14 @@ def test_the_offer_in_sentences_names_moments() -> None:
     (people,) = (each for each in NAMED.tables if each.name == "people")
     text = " ".join(clause.text for clause in table_clauses(people, PARTIES))
     assert "2023-03-15 12:00:00.5" in text
+
+
+def test_the_offer_in_sentences_tells_of_rounding() -> None:
+    open_ways: tuple[tuple[Way, ...], ...] = (("aggregate",), ("select",), ())
+    columns = [
+        Column(Field(f"x{at}", Decimal(8, 4, 0, 99), False), terms=terms(*ways), rounded=True)
+        for at, ways in enumerate(open_ways)
+    ]
+    clauses = {each.subject: each.text for each in table_clauses(replace(PEOPLE, columns=tuple(columns)), PARTIES)}
+    said = " Its values are rounded to 4 digits after the point."
+    assert [clauses[f"column x{at}"].endswith(said) for at in range(3)] == [True, True, False]

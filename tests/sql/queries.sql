@@ -78,4 +78,11 @@ SELECT k FROM (SELECT * FROM padded UNION ALL SELECT * FROM announced UNION ALL 
 SELECT k FROM (SELECT * FROM padded UNION ALL SELECT * FROM announced UNION ALL SELECT * FROM consenting) t WHERE k = NULL OR k IS NULL;
 SELECT date '2020-02-15', cast(k as hugeint), k::int, k::double, d::decimal(12, 2), k::Bigint FROM padded;
 SELECT max(day), "day" + 1, padded.day FROM padded GROUP BY day, "day" + 1;
-SELECT k + 1, -(k), (k), k = 1 OR k <> 2 AND f, k IS NOT NULL, k NOT IN (1, 2), k BETWEEN 1 AND 2, COUNT(DISTINCT s) FROM padded GROUP BY ALL
+SELECT k + 1, -(k), (k), k = 1 OR k <> 2 AND f, k IS NOT NULL, k NOT IN (1, 2), k BETWEEN 1 AND 2, COUNT(DISTINCT s) FROM padded GROUP BY ALL;
+SELECT id, seen, CAST(seen AS DATE) AS on_day, day::TIMESTAMP AS start FROM padded WHERE seen > TIMESTAMP '2001-09-09 01:46:40';
+SELECT id FROM padded WHERE seen = '2001-09-09 01:46:40.000001' OR CAST(seen AS DATE) = '2001-09-09' OR seen < day;
+SELECT id FROM padded WHERE CAST(seen AS DATE) <> DATE '2001-09-09' AND NOT (DATE '2001-09-10' > seen::DATE);
+SELECT COALESCE(seen, day, TIMESTAMP '2020-01-01') AS a, CASE WHEN f THEN day ELSE seen END AS b, NULLIF(seen, DATE '1970-01-01') AS c FROM padded;
+SELECT CAST(seen AS DATE) AS d, MIN(seen) AS lo, MAX(seen) AS hi, COUNT(DISTINCT seen) AS n FROM announced GROUP BY CAST(seen AS DATE);
+SELECT seen FROM padded UNION SELECT day FROM announced;
+SELECT p.id FROM padded p JOIN announced a ON p.id = a.id WHERE a.seen >= p.seen OR p.seen BETWEEN '1970-01-01' AND '2100-01-01 12:00' ORDER BY p.seen, p.id

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import date, timedelta
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
 from decimal import Decimal as Exact
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,19 @@ from tests.plan.catalogs import MIXED, MIXED_COLUMNS
 from tacit.local.average import MACROS
 from tacit.local.render import render
 from tacit.plan.algebra.relations import Opened, Scan
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Integer, Type, Varchar, sql_name
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Timestamp, Type, Varchar, sql_name
+from tacit.plan.facts.catalog import Column
 from tacit.plan.facts.fields import fields
 from tacit.sql import bind
 from tacit.sql.coercion import Mismatch
 
 QUERIES = (Path(__file__).parent / "queries.sql").read_text().split(";\n")
+
+
+SEEN = Field("seen", Timestamp(-1, 1_800_000_000_000_000), True)
+COLUMNS = [*MIXED_COLUMNS, (SEEN.name, SEEN.type, SEEN.nullable)]
+TIMED = replace(MIXED, tables=tuple(replace(each, columns=(*each.columns, Column(SEEN))) for each in MIXED.tables))
+"""The mixed catalog with moments."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +52,18 @@ def database() -> Iterator[duckdb.DuckDBPyConnection]:
         for macro in MACROS:
             connection.execute(macro)
         generator = random.Random(7)
-        for table in MIXED.tables:
+        for table in TIMED.tables:
             columns = ", ".join(f"{c.field.name} {sql_name(c.field.type)}" for c in table.columns)
             connection.execute(f"CREATE TABLE {table.name} ({columns})")
             for number in generator.sample(range(51), 20):
-                row = [number, *(_value(each[1], each[2], generator) for each in list(MIXED_COLUMNS)[1:])]
+                row = [number, *(_value(each[1], each[2], generator) for each in COLUMNS[1:])]
                 connection.execute(f"INSERT INTO {table.name} VALUES ({', '.join('?' * len(row))})", row)
         yield connection
 
 
 @pytest.mark.parametrize("query", QUERIES)
 def test_the_algebra_means_what_the_query_means(database: duckdb.DuckDBPyConnection, query: str) -> None:
-    relation = bind(query, MIXED)
+    relation = bind(query, TIMED)
     found = database.execute(render(relation, fields(relation), Leaves()))
     found_shape, found_rows = _shape(found), found.fetchall()
     expected = database.execute(query)
@@ -93,14 +100,14 @@ def test_types_are_those_of_duckdb(expression: str) -> None:
     group = " GROUP BY ALL" if any(f in expression for f in ("SUM", "MIN", "MAX")) else ""
     query = f"SELECT {expression} AS x, k, b, s, d, e, g, f FROM padded{group}"
     with duckdb.connect() as connection:
-        columns = ", ".join(f"{c.field.name} {sql_name(c.field.type)}" for c in MIXED.tables[0].columns)
+        columns = ", ".join(f"{c.field.name} {sql_name(c.field.type)}" for c in TIMED.tables[0].columns)
         connection.execute(f"CREATE TABLE padded ({columns})")
         try:
             described = connection.execute(f"DESCRIBE {query}").fetchall()[0][1]
         except duckdb.Error:
             return
     try:
-        found = fields(bind(query, MIXED))[0].type
+        found = fields(bind(query, TIMED))[0].type
     except Mismatch as error:
         raise AssertionError("every contradiction of types becomes a sentence with a place") from error
     assert sql_name(found) == described.replace('"NULL"', "INTEGER"), query
@@ -120,6 +127,8 @@ def _value(type_: Type, nullable: bool, generator: random.Random) -> Any:
             return Exact(generator.choice([low, high, 0, 150])).scaleb(-scale)
         case Date(low, high):
             return date(1970, 1, 1) + timedelta(generator.choice([low, high, 1000, 1001]))
+        case Timestamp(low, high):
+            return datetime(1970, 1, 1) + timedelta(microseconds=generator.choice([low, high, 10**15, 10**15 + 1]))
         case Boolean():
             return generator.random() < 0.5
         case Varchar(_, None):

@@ -1,7 +1,7 @@
 """Texts and columns as exact numbers, in DuckDB's SQL: its own casts round, and read 1e3, 1_000 and 0x10.
 
-A floating-point number counts as the decimal that is written for it, if that has few digits after the point: 0.1 is a
-tenth, as it is in a CSV file. One of more digits is most often the outcome of arithmetic, and no exact number.
+A floating-point number counts as the decimal that is written for it, if that has few digits after the point. So 0.1 is
+a tenth, as it is in a CSV file. One of more digits is most often the outcome of arithmetic, and no exact number.
 """
 
 from __future__ import annotations

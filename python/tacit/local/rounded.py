@@ -1,8 +1,7 @@
 """Floating-point numbers as decimals: how a column that is declared DOUBLE is read.
 
-A value is read as DOUBLE, of whatever file, and rounded by DuckDB's cast to DECIMAL: to the nearest decimal of so many
-digits after the point, and one in the middle of two away from zero. NaN, infinities and what is beyond the declared
-bounds are none.
+A value is read as DOUBLE, of whatever file. DuckDB's cast to DECIMAL rounds it to the nearest decimal of the declared
+digits after the point, and from the middle between two away from zero. NaN and infinities are none.
 """
 
 from __future__ import annotations

@@ -188,11 +188,14 @@ def _audit(table: Table, terms: Terms) -> str:
 
 
 def _column(column: Column, table: Terms) -> str:
-    terms = column.terms
+    terms, type_ = column.terms, column.field.type
     if not terms.ways:
         return "Closed: no query may use it."
+    rounded = ""
+    if column.rounded and isinstance(type_, Decimal):
+        rounded = f" Its values are rounded to {_count(type_.scale, 'digit')} after the point."
     if terms.ways == {"select"}:
-        return _select(terms, table)
+        return f"{_select(terms, table)}{rounded}"
     ways = [
         *([_join(terms)] if "join" in terms.ways else []),
         *([_filter(column)] if "filter" in terms.ways else []),
@@ -201,7 +204,7 @@ def _column(column: Column, table: Terms) -> str:
     ]
     floor = f" Whatever it enters derives from at least {_least(terms, table)}." if terms.least_group else ""
     select = f" {_select(terms, table)}" if "select" in terms.ways else ""
-    return f"It may {'; '.join(ways)}.{floor}{select}"
+    return f"It may {'; '.join(ways)}.{floor}{select}{rounded}"
 
 
 def _select(terms: ColumnTerms, table: Terms) -> str:

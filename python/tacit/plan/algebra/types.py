@@ -1,8 +1,8 @@
 """The logical types of SQL values under tacit, with the public bounds that decide their width under MPC.
 
-Every value has an *encoding* as an integer (or a byte string): decimals as scaled integers, dates as days and
-timestamps as microseconds since 1970-01-01, dictionary strings as their position in the dictionary. Bounds are public
-and inclusive, in encoded form.
+Every value has an *encoding* as an integer (or a byte string). Decimals are scaled integers, dates are days and
+timestamps microseconds since 1970-01-01, dictionary strings are their position in the dictionary. Bounds are public and
+inclusive, in encoded form.
 """
 
 from __future__ import annotations
