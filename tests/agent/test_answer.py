@@ -30,10 +30,12 @@ DISCLOSURE = Disclosure(
 PLAN = PlacedPlan("SELECT 1", "rep3", ("a", "b", "c"), ("regulator",), (), (DISCLOSURE,))
 ROWS = """SELECT * FROM (VALUES
     (3::BIGINT, 170141183460469231731687303715884105::HUGEINT,
-     1.50::DECIMAL(10, 2), DATE '2024-02-29', 'x<y', true, 0.1::DOUBLE),
-    (1, -5, -0.25, NULL, NULL, false, 2.0),
-    (NULL, NULL, NULL, DATE '1969-12-31', 'é', NULL, NULL)
-) t(n, "wide sum", price, day, name, flag, mean)"""
+     1.50::DECIMAL(10, 2), DATE '2024-02-29', 'x<y', true, 0.1::DOUBLE, TIMESTAMP '2024-02-29 12:30:00.5'),
+    (1, -5, -0.25, NULL, NULL, false, 2.0, NULL),
+    (NULL, NULL, NULL, DATE '1969-12-31', 'é', NULL, NULL, TIMESTAMP '0001-01-01 00:00:00.000001')
+) t(n, "wide sum", price, day, name, flag, mean, seen)"""
+
+SEEN = datetime.datetime(2024, 2, 29, 12, 30, 0, 500_000)
 
 
 @pytest.fixture
@@ -46,12 +48,12 @@ def answer(tmp_path: Path) -> Answer:
 
 
 def test_rows_keep_order_types_and_nulls(answer: Answer) -> None:
-    assert answer.columns == ["n", "wide sum", "price", "day", "name", "flag", "mean"]
+    assert answer.columns == ["n", "wide sum", "price", "day", "name", "flag", "mean", "seen"]
     assert len(answer) == 3
     assert answer.rows() == [
-        (3, 170141183460469231731687303715884105, Decimal("1.50"), datetime.date(2024, 2, 29), "x<y", True, 0.1),
-        (1, -5, Decimal("-0.25"), None, None, False, 2.0),
-        (None, None, None, datetime.date(1969, 12, 31), "é", None, None),
+        (3, 170141183460469231731687303715884105, Decimal("1.50"), datetime.date(2024, 2, 29), "x<y", True, 0.1, SEEN),
+        (1, -5, Decimal("-0.25"), None, None, False, 2.0, None),
+        (None, None, None, datetime.date(1969, 12, 31), "é", None, None, datetime.datetime(1, 1, 1, microsecond=1)),
     ]
 
 
@@ -68,6 +70,7 @@ def test_arrow_pandas_and_polars_are_exact(answer: Answer) -> None:
     assert isinstance(pandas_frame, pandas.DataFrame)
     assert pandas_frame["n"].dropna().tolist() == [3, 1]
     assert str(pandas_frame["n"].dtype) == "int64[pyarrow]"
+    assert [frame["seen"].to_list()[0], pandas_frame["seen"][0]] == [SEEN, SEEN]
 
 
 def test_the_arrow_stream_outlives_the_answer(answer: Answer) -> None:
@@ -85,13 +88,16 @@ def test_files_hold_all_rows(answer: Answer, tmp_path: Path, format: str) -> Non
         case "csv":
             assert (
                 file.read_text().splitlines()[1]
-                == "3,170141183460469231731687303715884105,1.50,2024-02-29,x<y,true,0.1"
+                == "3,170141183460469231731687303715884105,1.50,2024-02-29,x<y,true,0.1,2024-02-29 12:30:00.5"
             )
         case "json":
-            assert [row["name"] for row in json.loads(file.read_text())] == ["x<y", None, "é"]
+            found = json.loads(file.read_text())
+            assert [row["name"] for row in found] == ["x<y", None, "é"]
+            assert [row["seen"] for row in found] == ["2024-02-29 12:30:00.5", None, "0001-01-01 00:00:00.000001"]
         case "parquet":
             read = pyarrow.parquet.read_table(file)
             assert read.column("wide sum").to_pylist()[0] == Decimal(170141183460469231731687303715884105)
+            assert read.column("seen").to_pylist()[0] == SEEN
 
 
 def test_an_unknown_format_is_told(answer: Answer, tmp_path: Path) -> None:

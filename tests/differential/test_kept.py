@@ -28,6 +28,7 @@ unique = [["name"]]
 columns.name = { type = "VARCHAR", max_length = 12 }
 columns.town = { type = "VARCHAR", values = ["Bergen", "Oslo", "Tromsø"] }
 columns.born = { type = "DATE", min = 1900-01-01, max = 2029-12-31, nullable = true }
+columns.seen = { type = "TIMESTAMP", min = 2020-01-01, max = 2029-12-31, nullable = true }
 """
 VISITS = """owner = "{owner}"
 path = "{owner}/{name}.csv"
@@ -38,7 +39,8 @@ columns.paid = "BOOLEAN"
 TABLES = {
     "people": Declared(
         f"[tables.people]\n{PEOPLE}",
-        "name,town,born\nann,Bergen,1980-02-03\nbob,Oslo,\ncid,Oslo,1999-12-31\nÅse,Tromsø,2001-01-01\n",
+        "name,town,born,seen\nann,Bergen,1980-02-03,2024-02-29 12:30:00.5\nbob,Oslo,,2020-01-01\ncid,Oslo,1999-12-31,\n"
+        "Åse,Tromsø,2001-01-01,2029-12-31\n",
     ),
     "visits_b": Declared(
         "[tables.visits_b]\n" + VISITS.format(owner="b", name="visits_b", rows="rows = 8\n"),
@@ -54,7 +56,7 @@ KEEP = {
     "spent_b": "SELECT name, SUM(cost) AS cost, COUNT(*) AS visits FROM visits_b GROUP BY name",
     "spent_c": "SELECT name, SUM(cost) AS cost, COUNT(*) AS visits FROM visits_c GROUP BY name",
     "rows_c": "SELECT * FROM visits_c",
-    "matched": "SELECT p.name, p.town, p.born, v.cost, v.paid FROM people p JOIN visits_b v ON p.name = v.name",
+    "matched": "SELECT p.name, p.town, p.born, p.seen, v.cost, v.paid FROM people p JOIN visits_b v ON p.name = v.name",
     "total": "SELECT SUM(cost) AS cost, MIN(cost) AS least, COUNT(cost) AS n FROM visits_b WHERE paid",
     "dearest": "SELECT name, cost FROM visits_b ORDER BY cost DESC NULLS LAST, name LIMIT 3",
     "again": "SELECT town, SUM(cost) AS cost FROM matched GROUP BY town",

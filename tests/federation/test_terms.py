@@ -19,7 +19,7 @@ from tacit.agent.federation_column_terms import COLUMN_ENTRIES
 from tacit.agent.federation_setup import OFFER
 from tacit.agent.federation_terms import TABLE_ENTRIES
 from tacit.plan import plan_hash
-from tacit.plan.account.serialise import declaration_hash, offer_hash
+from tacit.plan.account.serialise import declaration_hash, encoded, offer_hash
 from tacit.plan.account.terms_text import table_clauses
 from tacit.plan.algebra.types import Field, Integer
 from tacit.plan.facts.catalog import Catalog, Column, Table
@@ -480,6 +480,16 @@ def test_an_offer_is_the_same_in_any_order() -> None:
     other = replace(TABLE, name="a")
     assert offer_hash([TABLE, other]) == offer_hash([other, TABLE]) != offer_hash([TABLE])
     assert offer_hash([replace(TABLE, path="/srv/people.csv")]) == offer_hash([TABLE])
+
+
+def test_whether_values_are_rounded_is_in_every_hash_of_an_offer() -> None:
+    """Offers without rounded columns are written as they were before there were any."""
+    first, *others = TABLE.columns
+    rounded = replace(TABLE, columns=(replace(first, rounded=True), *others))
+    assert offer_hash([rounded]) != offer_hash([TABLE])
+    assert declaration_hash(rounded) != declaration_hash(TABLE)
+    assert [each["rounded"] for each in encoded(rounded)["columns"] if "rounded" in each] == [True]
+    assert not [each for each in encoded(TABLE)["columns"] if "rounded" in each]
 
 
 def test_terms_of_many_tables_are_compared_as_a_whole() -> None:

@@ -20,6 +20,9 @@ LEFT_OUT = {"position", "positions", "counted", "path"}
 """Where a construct stands in the text (which is hashed), which columns count as rows do, and where an owner keeps its
 data (its own business)."""
 
+UNLESS_FALSE = {"rounded"}
+"""Members that are left out where they are False: what is said of offers without them has the hash that it had."""
+
 
 def plan_json(plan: PlacedPlan) -> JSON:
     """The whole plan, its account and its catalog as JSON values."""
@@ -37,8 +40,9 @@ def encoded(value: object) -> Any:
     if isinstance(value, Disclosure):
         return disclosure_json(value)
     if is_dataclass(value) and not isinstance(value, type):
-        members = {each.name: encoded(getattr(value, each.name)) for each in fields(value) if each.name not in LEFT_OUT}
-        return {"node": type(value).__name__} | members
+        members = {each.name: getattr(value, each.name) for each in fields(value) if each.name not in LEFT_OUT}
+        said = {name: encoded(each) for name, each in members.items() if each is not False or name not in UNLESS_FALSE}
+        return {"node": type(value).__name__} | said
     if isinstance(value, dict):
         return {str(key): encoded(each) for key, each in value.items()}
     if isinstance(value, frozenset):
