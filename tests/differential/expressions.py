@@ -89,6 +89,9 @@ class Writer:
         if depth <= 0 or self.often(2):
             return self._leaf(names, lambda: "DATE '2020-02-15'")
         narrow = [each for each in names if each.origin and "bounds of a type" not in each.origin.features]
+        moments = [each for each in scope if each.family == "moment"]
+        if moments and self.often(2):
+            return self.note("day of a moment as a value", f"CAST({self.pick(moments).text} AS DATE)")
         if narrow and self.often(2):
             return self.note("date + days", f"({self.pick(narrow).text} + {self.pick(['1', '30', '-365'])})")
         return self._choice(scope, depth, lambda: self.day(scope, depth - 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Timestamp, Type, Varchar
 from tacit.plan.facts.catalog import Catalog, Column, KeptColumn, KeptTable, Table
 from tacit.plan.facts.kinds import Kind
 
@@ -126,7 +126,19 @@ MERGING = replace(
     engine="two",
 )
 
+EVENTS: Columns = [
+    ("id", Integer(0, 50, "INTEGER"), False),
+    ("happened", Timestamp(0, 10**15), True),
+    ("day", Date(0, 20_000), False),
+]
+MOMENTS = catalog(
+    ("p", "q", "r"),
+    table("padded", "p", EVENTS, [["id"]], rows=40),
+    table("announced", "q", EVENTS, [["id"]]),
+)
+
 CATALOGS = {
+    "moments": MOMENTS,
     "matching": MATCHING,
     "merging": MERGING,
     "credit": CREDIT,

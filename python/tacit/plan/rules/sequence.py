@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.rules.days import with_days
 from tacit.plan.rules.distinct import drop_redundant
 from tacit.plan.rules.matching import choose_matches
 from tacit.plan.rules.merging import choose_merged
@@ -43,6 +44,8 @@ NORMAL = (
     _of_tree("predicates", lambda tree, _: push_predicates(tree)),
     SIMPLIFY,
     _of_tree("distinct", drop_redundant),
+    SIMPLIFY,
+    _of_tree("days", lambda tree, _: with_days(tree)),
     SIMPLIFY,
     _of_tree("prune", lambda tree, _: prune(tree)),
 )
