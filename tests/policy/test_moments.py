@@ -8,9 +8,11 @@ import pytest
 
 from tacit.plan.account.terms_text import table_clauses
 from tacit.plan.algebra.moments import DAY, read_moment
-from tacit.plan.algebra.types import Decimal, Field, Timestamp
+from tacit.plan.algebra.types import Date, Decimal, Field, Integer, Timestamp
 from tacit.plan.facts.catalog import Catalog, Column
 from tacit.plan.facts.terms import ColumnTerms, Way
+from tacit.plan.physical.placed import InputStep, ReleaseStep
+from tacit.sql import compile_query
 
 from .owners import PARTIES, PEOPLE, SINCE, allowed, column, refusal, terms, with_table
 
@@ -110,6 +112,21 @@ def test_days_of_moments_are_groups_of_their_column() -> None:
     found = refusal(query, MONTHS)
     assert found is not None
     assert found.problem.column == "since"
+
+
+def test_a_query_for_days_opens_no_moment() -> None:
+    """The days of a table's moments are all that its owner shares."""
+    shown = with_moments(terms("select"))
+    plan = compile_query("SELECT seat, CAST(since AS DATE) AS day FROM people", shown, ("north",))
+    released = next(step for step in plan.steps if isinstance(step, ReleaseStep))
+    assert {each.name: type(each.type) for each in released.fields} == {"seat": Integer, "day": Date}
+    joined = (
+        "SELECT c.segment, CAST(p.since AS DATE) AS d, COUNT(*) AS n FROM customers c JOIN people p ON c.ssn = p.ssn "
+    )
+    plan = compile_query(f"{joined} GROUP BY c.segment, CAST(p.since AS DATE)", GROUPED, ("north",))
+    shared = {each.name for step in plan.steps if isinstance(step, InputStep) for each in step.operator.columns}
+    assert "since_day" in shared
+    assert "since" not in shared
 
 
 def test_a_day_beside_a_moment_is_cut_where_it_is() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tacit.plan.algebra import moments
+from tacit.plan.algebra.expressions import is_rounding
 from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,
@@ -26,7 +27,7 @@ from tacit.plan.algebra.relations import (
     Union,
 )
 from tacit.plan.algebra.trees import children
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Timestamp
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Timestamp, sql_name
 
 SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "average": "/",
@@ -129,6 +130,8 @@ def expr_text(expr: Expr) -> str:
             return column
         case Literal(value, type_):
             return _constant(value, type_)
+        case Call("cast", (arg,), type_) if is_rounding(expr):
+            return f"cast({expr_text(arg)} as {sql_name(type_)})"
         case Call("cast" | "rescale", (arg,)):
             return expr_text(arg)
         case Call(op, (a, b)) if op in SIGNS:

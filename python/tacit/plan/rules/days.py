@@ -29,27 +29,29 @@ from tacit.plan.algebra.relations import (
     Sort,
     Union,
 )
-from tacit.plan.algebra.trees import children, over_children, owner
+from tacit.plan.algebra.trees import children, over_children
 from tacit.plan.algebra.types import Date
+from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import field_of, fields, names
+from tacit.plan.rules.push_down import is_local
 
 
-def with_days(relation: Relation) -> Relation:
+def with_days(relation: Relation, catalog: Catalog) -> Relation:
     """The tree whose owners compute days."""
-    relation = over_children(relation, with_days)
+    relation = over_children(relation, lambda each: with_days(each, catalog))
     match relation:
         case Filter(input, predicate):
-            (changed,), found = _moved([predicate], input)
+            (changed,), found = _moved([predicate], input, catalog)
             kept = tuple((each.name, reference(each)) for each in fields(relation))
             return relation if found is input else Project(Filter(found, changed), kept)
         case Project(input, outputs):
-            values, found = _moved([each for _, each in outputs], input)
+            values, found = _moved([each for _, each in outputs], input, catalog)
             return Project(found, tuple((name, each) for (name, _), each in zip(outputs, values, strict=True)))
         case _:
             return relation
 
 
-def _moved(values: Sequence[Expr], input: Relation) -> tuple[list[Expr], Relation]:
+def _moved(values: Sequence[Expr], input: Relation, catalog: Catalog) -> tuple[list[Expr], Relation]:
     """Expressions over an input that has the days which they are made of."""
     casts = dict.fromkeys(part for each in values for part in subexpressions(each) if _is_day(part))
     columns: dict[Expr, Expr] = {}
@@ -57,50 +59,50 @@ def _moved(values: Sequence[Expr], input: Relation) -> tuple[list[Expr], Relatio
         moment = cast.args[0] if isinstance(cast, Call) else cast
         if isinstance(moment, ColumnRef):
             name = _fresh(f"{moment.name}_day", input)
-            found = _carrying(input, moment.name, cast, name)
+            found = _carrying(input, moment.name, cast, name, catalog)
             if found is not None:
                 input, columns[cast] = found, reference(field_of(found, name))
     return [_exchanged(each, columns) for each in values], input
 
 
-def _carrying(relation: Relation, column: str, day: Expr, name: str) -> Relation | None:
+def _carrying(relation: Relation, column: str, day: Expr, name: str, catalog: Catalog) -> Relation | None:
     """The relation with the day of a column under a new name; None where no owner can compute it. day: its type."""
     match relation:
         case Scan():
             return _beside(relation, name, _of(reference(field_of(relation, column)), day))
         case Project(input, outputs):
-            return _projected(input, outputs, column, day, name)
+            return _projected(input, outputs, column, day, name, catalog)
         case Filter() | Sort() | Limit():
-            found = _carrying(relation.input, column, day, name)
+            found = _carrying(relation.input, column, day, name, catalog)
             return None if found is None else replace(relation, input=found)
         case Union(inputs):
-            carried = [_carrying(each, column, day, name) for each in inputs]
+            carried = [_carrying(each, column, day, name, catalog) for each in inputs]
             return Union(tuple(each for each in carried if each)) if all(carried) else None
         case Join(left) if column in names(left):
-            found = _carrying(left, column, day, name)
+            found = _carrying(left, column, day, name, catalog)
             return None if found is None else replace(relation, left=found)
         case Join(_, right):
-            found = _carrying(right, column, day, name)
+            found = _carrying(right, column, day, name, catalog)
             return None if found is None else replace(relation, right=found)
         case Broadcast(input, scalar) if column in names(input):
-            found = _carrying(input, column, day, name)
+            found = _carrying(input, column, day, name, catalog)
             return None if found is None else Broadcast(found, scalar)
-        case Aggregate() if owner(relation) is not None:
+        case Aggregate() if is_local(relation, catalog):
             return _beside(relation, name, _of(reference(field_of(relation, column)), day))
         case _:
             return None
 
 
 def _projected(
-    input: Relation, outputs: tuple[tuple[str, Expr], ...], column: str, day: Expr, name: str
+    input: Relation, outputs: tuple[tuple[str, Expr], ...], column: str, day: Expr, name: str, catalog: Catalog
 ) -> Relation | None:
     """A projection with the day of one of its outputs."""
     moment = dict(outputs)[column]
     if not isinstance(moment, ColumnRef):
         constant = isinstance(moment, Literal) or (isinstance(moment, Call) and moment.op == "rescale")
-        own = constant or owner(input) is not None
+        own = constant or is_local(input, catalog)
         return Project(input, (*outputs, (name, _of(moment, day)))) if own else None
-    found = _carrying(input, moment.name, day, name)
+    found = _carrying(input, moment.name, day, name, catalog)
     return None if found is None else Project(found, (*outputs, (name, reference(field_of(found, name)))))
 
 

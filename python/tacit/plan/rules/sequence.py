@@ -45,7 +45,7 @@ NORMAL = (
     SIMPLIFY,
     _of_tree("distinct", drop_redundant),
     SIMPLIFY,
-    _of_tree("days", lambda tree, _: with_days(tree)),
+    _of_tree("days", with_days),
     SIMPLIFY,
     _of_tree("prune", lambda tree, _: prune(tree)),
 )
