@@ -58,9 +58,7 @@ def _cast(value: Constant, type_: Type) -> Constant:
             return value
         case Double(), Fraction() if abs(value) <= WHOLE_DOUBLES and value.denominator == 1:
             return value
-        case Boolean() | Integer() | Decimal() | Date() | Timestamp(), Fraction() if (
-            value * unit(type_)
-        ).denominator == 1:
+        case Boolean() | Integer() | Decimal() | Date() | Timestamp(), Fraction() if _encoded(value, type_) is not None:
             return value
         case _:
             raise NotConstant
