@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
@@ -14,7 +16,10 @@ from tacit.plan.facts.terms import ColumnTerms, Way
 from tacit.plan.physical.placed import InputStep, ReleaseStep
 from tacit.sql import compile_query
 
+from . import corpus, tables
 from .owners import PARTIES, PEOPLE, SINCE, allowed, column, refusal, terms, with_table
+from .product import Product
+from .reference.offers import texts_of
 
 FIRST, LAST = SINCE[0] * DAY, SINCE[1] * DAY + DAY - 1
 
@@ -157,3 +162,42 @@ def test_the_offer_in_sentences_tells_of_rounding() -> None:
     clauses = {each.subject: each.text for each in table_clauses(replace(PEOPLE, columns=tuple(columns)), PARTIES)}
     said = " Its values are rounded to 4 digits after the point."
     assert [clauses[f"column x{at}"].endswith(said) for at in range(3)] == [True, True, False]
+
+
+BELOW = [
+    "since < TIMESTAMP '{} 12:00:00'",
+    "CAST(since AS DATE) <= DATE '{}'",
+    "CAST(since AS DATE) + 1 <= DATE '{}' + 1",
+    "CAST(CAST(since AS DATE) AS TIMESTAMP) < TIMESTAMP '{} 12:00:00'",
+]
+
+
+@pytest.mark.parametrize("condition", BELOW)
+def test_two_questions_that_differ_in_one_day_of_one_person_are_refused(tmp_path: Path, condition: str) -> None:
+    offers = texts_of(corpus.FEDERATION)
+    since = 'since = { type = "DATE", min = 2020-01-01, max = 2026-12-31, use = ["filter"], cuts = "month" }'
+    assert since in offers["south"]
+    asked = since.replace("DATE", "TIMESTAMP").replace(', cuts = "month"', "").replace('"filter"', '"filter", "group"')
+    product = Product({**offers, "south": offers["south"].replace(since, asked)}, tmp_path)
+    data = tables.federation_rows()
+    days = sorted({each["since"] for each in data["people"]})
+    single = next(day for day in days[50:] if sum(each["since"] == day for each in data["people"]) < 10)
+    before = single - timedelta(days=1)
+    questions = [f"SELECT COUNT(*) AS n FROM people WHERE {condition.format(day)}" for day in (single, before)]
+    assert product.checked(questions, ("north",), data).rule == "differences"
+    assert product.checked(questions[:1] * 2, ("north",), data).rule == ""
+
+
+def test_groups_of_days_below_the_floor_are_not_shown(tmp_path: Path) -> None:
+    offers = texts_of(corpus.FEDERATION)
+    asked = offers["south"].replace('since = { type = "DATE"', 'since = { type = "TIMESTAMP"')
+    asked = asked.replace('use = ["filter"], cuts = "month" }', 'use = ["group"] }')
+    product = Product({**offers, "south": asked}, tmp_path)
+    data = dict(tables.federation_rows())
+    many = {number: 12 if number == 1 else 3 for number in range(1, 6)}
+    times = [datetime(2024, 1, day, at) for day, people in many.items() for at in range(people)]
+    data["people"] = [{**row, "since": at} for row, at in zip(data["people"], times, strict=False)]
+    shown = product.answer("SELECT CAST(since AS DATE) AS d, COUNT(*) AS n FROM people GROUP BY 1", ("north",), data)
+    found = {row[0]: row[1] for row in shown.rows}
+    assert found[date(2024, 1, 1)] == 12
+    assert {day for day in found if day is not None} == {date(2024, 1, 1)}
