@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from decimal import Decimal as Exact
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,13 @@ def test_integers_and_shorter_decimals_may_be_declared_double(tmp_path: Path) ->
         "t.parquet, column x: the file has DECIMAL(9,6) where DOUBLE with scale 4 is declared; store it as DOUBLE, or "
         'declare type = "DECIMAL(9,6)" in the offer.'
     )
+
+
+def test_a_null_in_a_csv_is_no_number_and_no_moment(tmp_path: Path) -> None:
+    moments = table("t", write(tmp_path / "m.csv", "x,y\n,1\n2024-02-29 12:30,2\n"), {"x": (MOMENTS,)})
+    assert rows(scan(moments), moments) == [(None,), (datetime(2024, 2, 29, 12, 30),)]
+    numbers = doubles(write(tmp_path / "n.csv", "x,y\n,1\n0.25,2\n"))
+    assert [row[0] for row in rows(scan(numbers), numbers)] == [None, Exact("0.25")]
 
 
 def test_a_pandas_column_of_whole_numbers_with_a_null_can_be_declared_double(tmp_path: Path) -> None:

@@ -184,6 +184,15 @@ def test_floating_point_numbers_of_many_digits_are_refused_with_their_row(tmp_pa
     )
 
 
+@pytest.mark.parametrize("value", ["DATE '2024-02-29'", "TIMESTAMP '2024-02-29 10:00:00'"])
+def test_days_and_moments_are_not_summed(tmp_path: Path, value: str) -> None:
+    with duckdb.connect() as database:
+        database.execute(f"COPY (SELECT 1 AS id, {value} AS y) TO '{tmp_path / 'a.parquet'}'")
+    source = open_source(tmp_path / "a.parquet", ["id"], None, 1 << 28)
+    with pytest.raises(RunError, match="sum integers and decimals only: store a number of days or seconds"):
+        source.compute_with(["y"], "sum")
+
+
 def test_a_sum_of_doubles_is_that_of_the_same_texts(pair: Pair) -> None:
     (pair.folder / "a.csv").write_text("id\n2\n3\n4\n")
     (pair.folder / "b.csv").write_text("id,y\n2,0.1\n3,0.2\n4,1000000\n9,5\n")

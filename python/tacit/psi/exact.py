@@ -157,11 +157,9 @@ class Exact:
             if found > numbers.MOST_DECIMALS:
                 found = self._most(numbers.decimals, column)
         if found is None:
-            raise RunError(
-                Fault.INPUT,
-                f"{where}: it has type {stored}; {verb} integers and decimals only: cast it, for example to "
-                "DECIMAL(18,2).",
-            )
+            counted = stored.startswith(("DATE", "TIME"))
+            instead = "store a number of days or seconds" if counted else "cast it, for example to DECIMAL(18,2)"
+            raise RunError(Fault.INPUT, f"{where}: it has type {stored}; {verb} integers and decimals only: {instead}.")
         if found > numbers.MOST_DECIMALS:
             most = numbers.MOST_DECIMALS
             raise RunError(Fault.INPUT, f"{where}: it has {found} decimals; {verb} numbers of {most} at most.")
