@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import duckdb
 import pyarrow
 import pytest
 
@@ -162,6 +163,18 @@ def test_numbers_are_shown_above_floors(hidden: Ruled) -> None:
     assert numbers == ["matching keys: 30", f"sum: {sum(100 * i for i in range(1, 31))}"], ends
     assert [each.status for each in ends] == [0, 0] and "the answer went to north" in ends[1].told
     assert "Totals of fewer than 10 different people.ssn of south are not shown." in ends[1].told
+
+
+def test_a_sum_above_floors_is_of_the_decimals_that_are_declared(hidden: Ruled) -> None:
+    offer, people = hidden.folder / "offers" / "south.toml", hidden.folder / "people.parquet"
+    whole, rounded = 'salary = { type = "INTEGER"', 'salary = { type = "DOUBLE", scale = 1'
+    assert whole in offer.read_text()
+    offer.write_text(offer.read_text().replace(whole, rounded))
+    with duckdb.connect() as database:
+        database.execute(f"CREATE TABLE people AS SELECT * REPLACE (salary + 0.24::DOUBLE AS salary) FROM '{people}'")
+        database.execute(f"COPY people TO '{people}'")
+    numbers, ends = guarded(hidden, "--reveal", "sum(south.salary)")
+    assert numbers == ["matching keys: 30", f"sum: {sum(100 * i for i in range(1, 31)) + 6}.0"], ends
 
 
 def test_numbers_run_as_their_query_was_approved(hidden: Ruled) -> None:
