@@ -30,13 +30,14 @@ Pairs = frozenset[Pair]
 class Output:
     """What a column derives from. linear: a sum of multiples. conditional: not every row may contribute to its sums.
 
-    counts: it is a number of rows or units.
+    counts: it is a number of rows or units. mixed: rows of both sides of a UNION have it.
     """
 
     pairs: Pairs
     linear: bool = True
     conditional: bool = False
     counts: bool = False
+    mixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -196,7 +197,7 @@ class Derivation:
         left, right = (self.state(side) for side in tree.sides)
         columns = zip(tree.outputs, left.outputs.values(), right.outputs.values(), strict=True)
         outputs = {
-            name: Output(a.pairs | b.pairs, a.linear and b.linear, a.conditional or b.conditional)
+            name: Output(a.pairs | b.pairs, a.linear and b.linear, a.conditional or b.conditional, mixed=True)
             for name, a, b in columns
         }
         everybody = left.single | left.merged | right.single | right.merged
@@ -256,6 +257,17 @@ class Derivation:
             frozenset({whole}),
         )
 
+    def matches(self, tree: Group, instance: str) -> bool:
+        """Whether equal values put rows of an instance together with those of the other side of a UNION."""
+        child = self.groups[tree]
+        keys = [self.output(each, child) for _, each in tree.keys]
+        own = {pair.column for key in keys for pair in key.pairs if pair.instance == instance and pair.way == VALUE}
+        named = [frozenset(self.tables[instance].unit), *map(frozenset, self.tables[instance].unique)]
+        if any(key.mixed for key in keys) and any(each and each <= own for each in named):
+            return True
+        counted = [argument(each) for _, each in tree.aggregates if function(each) == "count_distinct"]
+        return any(self.output(each, child).mixed for each in counted)
+
     def _key_attributes(self, tree: Group) -> set[str]:
         return {name_of(each) for _, each in tree.keys if isinstance(each, exp.Column)}
 
@@ -297,6 +309,7 @@ class Derivation:
             pairs.union(*(each.pairs for each in values)),
             all(each.linear for each in values) and not _nonlinear(expression),
             bool(decided) or any(each.conditional for each in values),
+            mixed=any(each.mixed for each in values),
         )
 
     def _condition(self, expression: Expr, child: State) -> Pairs:

@@ -65,6 +65,10 @@ class _Judge:
         for group, state in self.query.aggregates:
             for _, expression in group.aggregates:
                 yield from self._aggregate(expression, state)
+        for group, child in self.query.groups.items():
+            bound = [each for each in child.single if self.query.tables[each].binds(self.recipient)]
+            if any(self.query.matches(group, each) for each in bound):
+                yield "floor"
         for table in tables.values():
             yield from self._against_each_other(table)
 
