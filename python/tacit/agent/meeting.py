@@ -68,7 +68,7 @@ class Status:
     def of(cls, members: Members, state: str, reason: str = "", agreed: Mapping[str, str] | None = None) -> Status:
         """This party's own."""
         said = {name: _printable(value) for name, value in (agreed or {}).items()}
-        return cls(state, _native.version(), dict(_hashes(members)), reason, agreed=said)
+        return cls(state, _native.version(), dict(_hashes(members)), _printable(reason), agreed=said)
 
     @classmethod
     def read(cls, message: bytes) -> Status:
@@ -349,8 +349,12 @@ def _differing(mine: Mapping[str, str], theirs: Mapping[str, str], name: str) ->
 
 
 def _printable(value: str) -> str:
-    """A text as it may stand in a message."""
-    return (value if value.isprintable() else ascii(value))[:MOST_CHARACTERS]
+    """A text as it may stand in a message. One that is too long ends with its hash, so that others differ from it."""
+    text = value if value.isprintable() else ascii(value)
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    ending = f"... (SHA-256 {hashlib.sha256(text.encode()).hexdigest()})"
+    return text[: MOST_CHARACTERS - len(ending)] + ending
 
 
 def _further(members: Members, known: Sequence[str]) -> Iterator[str]:

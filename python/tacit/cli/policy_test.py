@@ -58,6 +58,11 @@ def _of_match(options: argparse.Namespace) -> int:
     """The verdict of a match. Exit status: 3 if it is refused."""
     if options.file is not None or options.key is None:
         raise RunError(Fault.INPUT, "of a match, name --tables and --key, and no file of queries.")
+    if options.columns and options.me is None:
+        raise RunError(Fault.INPUT, "--columns are those that one party shares; name it with --as.")
+    if options.plugin is not None:
+        problem = "--plugin is not loaded here, and its own name is in the hash of the match"
+        raise RunError(Fault.INPUT, f"{problem}; `tacit psi explain` says what rules allow.")
     found = match_verdict(_request(options), Members.load(options.federation, options.private), options.columns or ())
     if options.format == "json":
         sys.stdout.write(json.dumps([found.json()], indent=2, ensure_ascii=False) + "\n")

@@ -21,7 +21,7 @@ from tacit.cli.durations import seconds
 from tacit.cli.psi_arguments import add_shown
 from tacit.cli.psi_prepared import answers, asked, inputs, prepared_query, run_prepared
 from tacit.cli.psi_screen import Screen
-from tacit.psi.account import certify, recorded
+from tacit.psi.account import certify, check_approved, recorded
 from tacit.psi.explain import explained, lines
 from tacit.psi.match import Match, fit
 from tacit.psi.output import check_output, write_rows
@@ -84,6 +84,8 @@ def run(options: argparse.Namespace) -> int:
     if options.action is not None:
         return _explain(options, members)
     if options.prepare is not None:
+        if options.approved:
+            raise RunError(Fault.INPUT, "--prepare sends nothing, and needs no approval; leave out --approved.")
         return run_prepared(options, _checked(options, members), members, screen)
     with Start(members, options.me, options.other, options.wait, screen.line) as start:
         request = _checked(options, members)
@@ -128,6 +130,8 @@ def _prepared(
     if options.plugin is not None:
         plugin = plugin_named(options.plugin)
         parameters = replace(parameters, plugin=str(getattr(plugin, "name", options.plugin)))
+    if options.approved and options.action is None:
+        check_approved(members, options.me, parameters)
     gets_rows = parameters.gives_rows and options.me in parameters.to
     if options.output is not None or options.action is None:
         check_output(options.output, options.me, gets_rows, inputs(options, members))

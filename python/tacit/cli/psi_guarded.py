@@ -31,6 +31,9 @@ WITHHELD = "withheld, since fewer stand behind it than an owner's floor"
 
 def planned(options: argparse.Namespace, asked: str, parameters: Parameters) -> Guarded:
     """The plan of a query. Raises RunError if parties compute it that take no part in the match."""
+    if options.input is not None:
+        problem = "--input: the private file says where the table of an offer is"
+        raise RunError(Fault.INPUT, f"{problem}; leave out --input.")
     connection = connect(options.federation, party=options.me, private=options.private)
     plan = connection.plan(asked, parameters.to)
     names = participants(plan, connection.federation.catalog.parties)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tacit.local.csv_form import USUAL, CsvForm
-from tacit.local.database import text
+from tacit.local.database import file, text
 from tacit.local.errors import DataError
 from tacit.local.rounded import Rounded, rounded, unlike_number
 from tacit.plan.algebra.types import Date, Decimal, Integer, Timestamp, Type, Varchar, sql_name
@@ -48,7 +48,7 @@ def reader(path: str, columns: int, more: str = "", form: CsvForm = USUAL) -> st
     options = f"{OPTIONS}, delim = {text(form.delimiter)}"
     if form.null:
         options += f", nullstr = [{', '.join(map(text, ('', *form.null)))}]"
-    return f"read_csv({text(path)}, {options}, columns = {{{listed}}}{more})"
+    return f"read_csv({file(path)}, {options}, columns = {{{listed}}}{more})"
 
 
 def at(index: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import duckdb
 
 SETTINGS = {
@@ -15,6 +17,11 @@ SETTINGS = {
 def connect(**settings: str | int | bool) -> duckdb.DuckDBPyConnection:
     """A new database in memory. settings: DuckDB's own, besides those of all."""
     return duckdb.connect(config={**SETTINGS, **settings})
+
+
+def file(path: str) -> str:
+    """A path to read, as a string literal: the file of this very name, also where that is a pattern to DuckDB."""
+    return text(re.sub(r"([*?\[])", r"[\1]", path))
 
 
 def quoted(name: str) -> str:

@@ -14,7 +14,7 @@ import duckdb
 
 from tacit.local import csv_text
 from tacit.local.csv_form import USUAL, CsvForm
-from tacit.local.database import connect, quoted, text
+from tacit.local.database import connect, file, quoted
 from tacit.local.engine import ArrowStream
 from tacit.local.errors import DataError
 
@@ -98,7 +98,7 @@ def stamp(path: str, advice: str = "put the file there, or correct its path in t
 
 def parquet(path: str, more: str = "") -> str:
     """The FROM item of a Parquet file."""
-    return f"read_parquet({text(path)}{more})"
+    return f"read_parquet({file(path)}{more})"
 
 
 def parquet_types(database: duckdb.DuckDBPyConnection, path: str) -> dict[str, str]:

@@ -9,8 +9,11 @@ from typing import Any, TypeVar
 
 from tacit.agent.approval import today, usable
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation_members import Members
+from tacit.agent.ledger import Ledger
 from tacit.agent.proof import Proof
 from tacit.agent.recording import Recording
+from tacit.agent.signer import Signer
 from tacit.plan.account.statement import NOTHING_ELSE
 from tacit.plan.policy.matches import MatchAllowance
 from tacit.psi.disclosures import (
@@ -106,9 +109,19 @@ def certify(run: Run, entry: JSON, file: Path) -> None:
         raise RunError(Fault.INPUT, f"{problem}; free space, and get them anew.") from error
 
 
+def check_approved(members: Members, me: str, parameters: Parameters) -> None:
+    """Refuse a match that the party has not approved ahead, before anything is read. Raises RunError."""
+    signer = Signer.of(members, me)
+    _usable(Ledger(members.private(me).ledger, signer).entries(), signer, parameters)
+
+
 def _by(run: Run, recording: Recording, entries: list[JSON]) -> JSON:
     """By which approval for several runs this one is allowed. Raises RunError."""
-    return {"by": usable(entries, recording.signer, run.parameters.plan_hash.hex(), today())}
+    return {"by": _usable(entries, recording.signer, run.parameters)}
+
+
+def _usable(entries: list[JSON], signer: Signer, parameters: Parameters) -> str:
+    return usable(entries, signer, parameters.plan_hash.hex(), today())
 
 
 def _approved(run: Run) -> JSON:

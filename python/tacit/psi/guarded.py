@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sqlglot import parse_one
+from sqlglot.errors import SqlglotError
+
+from tacit.local.database import quoted
 from tacit.plan.policy.matches import MatchedTable
 from tacit.psi.parameters import LEAST, Parameters
 
@@ -26,12 +30,14 @@ def question_text(parameters: Parameters, named: Sequence[MatchedTable]) -> str:
     if parameters.summed is not None:
         owner, column = parameters.summed
         summed, other = (first, second) if first.table.owner == owner else (second, first)
+        if column not in {each.field.name for each in summed.table.columns}:
+            raise Unaskable(f"name a column that {owner} offers")
         if not _unique(other):
             raise Unaskable(f"declare {_listed(other)} unique, so that each row is added once")
-        outputs.append(f"SUM({summed.table.name}.{column}) AS {TOTAL}")
+        outputs.append(f"SUM({_name(summed.table.name)}.{_name(column)}) AS {TOTAL}")
     keys = zip(_qualified(first), _qualified(second), strict=True)
     equal = " AND ".join(f"{one} = {other}" for one, other in keys)
-    return f"SELECT {', '.join(outputs)} FROM {first.table.name} JOIN {second.table.name} ON {equal}"
+    return f"SELECT {', '.join(outputs)} FROM {_name(first.table.name)} JOIN {_name(second.table.name)} ON {equal}"
 
 
 def _check(parameters: Parameters, named: Sequence[MatchedTable]) -> None:
@@ -67,7 +73,16 @@ def _unique(matched: MatchedTable) -> bool:
 
 
 def _qualified(matched: MatchedTable) -> list[str]:
-    return [f"{matched.table.name}.{key}" for key in matched.keys]
+    return [f"{_name(matched.table.name)}.{_name(key)}" for key in matched.keys]
+
+
+def _name(name: str) -> str:
+    """A name of an offer as SQL takes it: in quotes if SQL has the word itself."""
+    try:
+        parse_one(f"SELECT {name}.{name} AS {name} FROM {name}", dialect="duckdb")
+    except SqlglotError:
+        return quoted(name)
+    return name
 
 
 def _listed(matched: MatchedTable) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -88,8 +89,7 @@ class Match(Run):
         begin = time.monotonic()
         state = None
         if self.folder is not None:
-            stamp = self.source.stored.stamp
-            state = read_state(self.folder, self._key, self.parameters.plan_hash, stamp, self._columns)
+            state = read_state(self.folder, self._key, self.parameters.plan_hash, self._stamp, self._columns)
         if state is not None and state.agreed:
             self.tell("all bins are done already: only the output is left to be written")
             self._reopen(state)
@@ -118,6 +118,11 @@ class Match(Run):
             return self._found.output()
         assert self._table is not None, "run() comes first"
         return self._table.output(self.parameters.join, self.number == 0, self.peer_rows)
+
+    @property
+    def _stamp(self) -> str:
+        """Which input was put into bins, and as which tables of offers."""
+        return json.dumps([self.source.stored.stamp, self.parameters.tables])
 
     def learns(self) -> bool:
         """Whether this party gets rows."""
@@ -243,7 +248,7 @@ class Match(Run):
         if on_disk and self.folder is not None:
             self._table.sync()
             self._state = State(
-                self.parameters.plan_hash.hex(), run, key.hex(), self.source.stored.stamp, self._columns, choice.bins,
+                self.parameters.plan_hash.hex(), run, key.hex(), self._stamp, self._columns, choice.bins,
                 (self.source.rows, self.peer_rows), self._counts,
             )  # fmt: skip
             write_state(self.folder, self._key, self._state)

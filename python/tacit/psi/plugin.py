@@ -135,5 +135,6 @@ def plugin_named(reference: str) -> object:
 
     try:
         return getattr(import_module(module), attribute)()
-    except (ImportError, AttributeError) as error:
-        raise RunError(Fault.INPUT, f"--plugin {reference}: {error}; name a library, or MODULE:CLASS.") from None
+    except Exception as error:  # whatever the plug-in's own code raises when it is loaded
+        reason = str(error) or type(error).__name__
+        raise RunError(Fault.INPUT, f"--plugin {reference}: {reason}; name a library, or MODULE:CLASS.") from None

@@ -39,6 +39,7 @@ class Run:
     def __init__(self, start: Start, parameters: Parameters, shared: Sequence[str] = ()) -> None:
         self.start, self.parameters = start, parameters
         self.judged = runnable(parameters, start.members, start.me, shared)
+        self._leaving = shared
         self.shared = False
         self.members, self.me, self.tell = start.members, start.me, start.tell
         self.number = parameters.parties.index(self.me)
@@ -52,8 +53,12 @@ class Run:
 
     @contextmanager
     def connected(self) -> Iterator[_native.Pair | _native.Group]:
-        """Meet the others, connect, and compare parameters. A failure ends all. Raises RunError and native errors."""
+        """Meet the others, connect, and compare parameters. A failure ends all. Raises RunError and native errors.
+
+        Owners may have changed their rules while this party waited.
+        """
         self.start.meet(self.parameters)
+        runnable(self.parameters, self.members, self.me, self._leaving)
         self.tell(f"connecting with {together(self.others)}")
         private = self.members.private(self.me)
         end: type[_native.Pair | _native.Group] = _native.Group if self.parameters.several else _native.Pair

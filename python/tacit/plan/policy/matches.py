@@ -112,8 +112,9 @@ def _problems(matched: MatchedTable, question: MatchQuestion, today: date) -> It
         return
     yield from of_offer(table, lambda: question.hash, everybody, today)
     if matched.unoffered:
-        name = f"{table.name}.{matched.unoffered[0]}"
-        yield Problem("closed", table.owner, table.name, None, "select", f"{name} is in no offer", everybody[0])
+        # Others read this sentence, and may not know of columns that are not offered.
+        sentence = f"a column that is named is not offered with {table.name}"
+        yield Problem("closed", table.owner, table.name, None, "select", sentence, everybody[0])
         return
     for number, key in enumerate(matched.keys):
         for receiver in receivers:
