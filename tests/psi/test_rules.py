@@ -140,7 +140,7 @@ def test_a_closed_key(tmp_path: Path) -> None:
 
 def test_columns_that_no_offer_names_are_closed(matched: Ruled) -> None:
     told = matched.refused(*BOTH, reveal="sum(south.weight)")
-    assert told == "refused by south: closed: people.weight is in no offer; --reveal cardinality."
+    assert told == "refused by south: closed: a column that is named is not offered with people; --reveal cardinality."
 
 
 def test_both_sides_and_all_recipients_are_held(matched: Ruled) -> None:

@@ -69,8 +69,6 @@ class Request:
 
     def resolved(self, members: Members) -> Request:
         """The same with this party's own columns as keys, where options name tables of offers. Raises RunError."""
-        if not all(self.keys):
-            raise RunError(Fault.INPUT, "a key has no column; name one or more.")
         found = named(members, self.me, self.tables, self.keys)
         return replace(self, keys=found.keys, named=found)
 

@@ -85,7 +85,7 @@ def intersect(
     for. Raises RunError and native errors.
     """
     request = Request(
-        me=me, keys=[key], other=other, normalise=normalise, kinds=kinds, csv=csv,
+        me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, csv=csv,
         tables=tables, to=to, join=join, protocol=protocol,
         bins=bins, plugin=None if plugin is None else str(plugin.name), limits=Limits(memory, workers),
     )  # fmt: skip
@@ -262,7 +262,10 @@ def _keys(key: Keys) -> list[Sequence[str]]:
         raise RunError(
             Fault.INPUT, "key has both columns and keys; write [[column, ...], [column, ...]] for several keys."
         )
-    return [*keys] or [columns]
+    found = [*keys] or [columns]
+    if not all(found):
+        raise RunError(Fault.INPUT, "a key has no column; name one or more.")
+    return found
 
 
 def _match(
