@@ -411,7 +411,6 @@ def test_prepare_does_not_pass_over_approved(matched: Ruled) -> None:
     assert made.returncode in (2, 3), made
 
 
-@pytest.mark.xfail(strict=True, reason="Only the column that repeats is asked about")
 def test_keys_are_counted_by_the_side_that_rules_let_count(hidden: Ruled) -> None:
     """Common keys are as many by either side's column. Where people repeats, only people's is asked for, and refused.
 

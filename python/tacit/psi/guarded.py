@@ -22,22 +22,31 @@ class Unaskable(Exception):
     """A number that no question shows above the floors. Its text is what to do instead."""
 
 
-def question_text(parameters: Parameters, named: Sequence[MatchedTable]) -> str:
-    """The question. Raises Unaskable if the query would not count what the match counts."""
+def question_texts(parameters: Parameters, named: Sequence[MatchedTable]) -> tuple[str, ...]:
+    """Questions with the same answer. Raises Unaskable if no query would count what the match counts."""
     _check(parameters, named)
     first, second = named
-    outputs = [f"{_count(first, second)} AS {KEYS}"]
-    if parameters.summed is not None:
-        owner, column = parameters.summed
-        summed, other = (first, second) if first.table.owner == owner else (second, first)
-        if column not in {each.field.name for each in summed.table.columns}:
-            raise Unaskable(f"name a column that {owner} offers")
-        if not _unique(other):
-            raise Unaskable(f"declare {_listed(other)} unique, so that each row is added once")
-        outputs.append(f"SUM({_name(summed.table.name)}.{_name(column)}) AS {TOTAL}")
+    total, tables = _total(parameters, first, second), _joined(first, second)
+    return tuple(f"SELECT {each} AS {KEYS}{total} FROM {tables}" for each in _counts(first, second))
+
+
+def _total(parameters: Parameters, first: MatchedTable, second: MatchedTable) -> str:
+    """The sum, as a further output; none if nothing is summed."""
+    if parameters.summed is None:
+        return ""
+    owner, column = parameters.summed
+    summed, other = (first, second) if first.table.owner == owner else (second, first)
+    if column not in {each.field.name for each in summed.table.columns}:
+        raise Unaskable(f"name a column that {owner} offers")
+    if not _unique(other):
+        raise Unaskable(f"declare {_listed(other)} unique, so that each row is added once")
+    return f", SUM({_name(summed.table.name)}.{_name(column)}) AS {TOTAL}"
+
+
+def _joined(first: MatchedTable, second: MatchedTable) -> str:
     keys = zip(_qualified(first), _qualified(second), strict=True)
     equal = " AND ".join(f"{one} = {other}" for one, other in keys)
-    return f"SELECT {', '.join(outputs)} FROM {_name(first.table.name)} JOIN {_name(second.table.name)} ON {equal}"
+    return f"{_name(first.table.name)} JOIN {_name(second.table.name)} ON {equal}"
 
 
 def _check(parameters: Parameters, named: Sequence[MatchedTable]) -> None:
@@ -54,17 +63,16 @@ def _check(parameters: Parameters, named: Sequence[MatchedTable]) -> None:
         raise Unaskable("leave out --least, since owners' floors decide what is shown")
 
 
-def _count(first: MatchedTable, second: MatchedTable) -> str:
-    """How many keys both have."""
+def _counts(first: MatchedTable, second: MatchedTable) -> tuple[str, ...]:
+    """How many keys both have; of a key that repeats, by either column, as owners may allow one of them alone."""
     if _unique(first) and _unique(second):
-        return "COUNT(*)"
-    repeated = second if _unique(first) else first
-    other = first if repeated is second else second
+        return ("COUNT(*)",)
+    repeated, other = (second, first) if _unique(first) else (first, second)
     if not _unique(other) or len(repeated.keys) > 1:
         raise Unaskable(
             f"declare {_listed(other if not _unique(other) else repeated)} unique, so that keys are counted"
         )
-    return f"COUNT(DISTINCT {_qualified(repeated)[0]})"
+    return tuple(f"COUNT(DISTINCT {_qualified(each)[0]})" for each in (repeated, other))
 
 
 def _unique(matched: MatchedTable) -> bool:

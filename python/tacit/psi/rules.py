@@ -18,7 +18,7 @@ from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.policy.matches import MatchAllowance, MatchedTable, MatchQuestion, Shows, check_match
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.psi.disclosures import together
-from tacit.psi.guarded import Unaskable, question_text
+from tacit.psi.guarded import Unaskable, question_texts
 from tacit.psi.offered import offers
 from tacit.psi.parameters import LEAST, Parameters
 
@@ -101,11 +101,13 @@ class Judge:
         from tacit.agent.verdicts import verdicts  # which loads what queries need
 
         try:
-            question = question_text(parameters, self.named)
+            questions = question_texts(parameters, self.named)
         except Unaskable as unaskable:
             refusal.change = str(unaskable)
             raise refusal from None
-        (verdict,) = verdicts(question, self.catalog, parameters.to)
+        found = [next(iter(verdicts(each, self.catalog, parameters.to))) for each in questions]
+        allowed = [each for each in zip(questions, found, strict=True) if each[1].error is None]
+        question, verdict = allowed[0] if allowed else (questions[0], found[0])
         if isinstance(verdict.error, PolicyRefusal):
             raise PolicyRefusal(tuple(replace(each, position=None) for each in verdict.error.problems))
         if verdict.error is not None:
