@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from .pairs import EXAMPLES, Pair
+from .ruled import MATCHED, SEEN, Ruled
 
 
 @pytest.fixture
@@ -22,3 +23,19 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     source = EXAMPLES / "insecure_order.c"
     subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-o", path, source], check=True)
     return path
+
+
+@pytest.fixture
+def hidden(tmp_path: Path) -> Ruled:
+    """South shows keys to nobody."""
+    ruled = Ruled.make(tmp_path)
+    ruled.fill()
+    return ruled
+
+
+@pytest.fixture
+def matched(tmp_path: Path) -> Ruled:
+    """South lets north learn which rows match, and see keys."""
+    ruled = Ruled.make(tmp_path, MATCHED, SEEN)
+    ruled.fill()
+    return ruled

@@ -19,22 +19,6 @@ from .ruled import HIDDEN, JOINED, MATCHED, SEEN, Ruled
 BOTH = ("--tables", "customers,people", "--key", "ssn")
 
 
-@pytest.fixture
-def hidden(tmp_path: Path) -> Ruled:
-    """South shows keys to nobody."""
-    ruled = Ruled.make(tmp_path)
-    ruled.fill()
-    return ruled
-
-
-@pytest.fixture
-def matched(tmp_path: Path) -> Ruled:
-    """South lets north learn which rows match, and see keys."""
-    ruled = Ruled.make(tmp_path, MATCHED, SEEN)
-    ruled.fill()
-    return ruled
-
-
 def tacit_at(ruled: Ruled, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "tacit", *arguments], cwd=ruled.folder, capture_output=True, text=True, check=False,

@@ -28,22 +28,6 @@ NORTH = ("--to", "north")
 KEY = "people.ssn may be seen row by row for north (use select, matches)"
 
 
-@pytest.fixture
-def hidden(tmp_path: Path) -> Ruled:
-    """South shows keys to nobody."""
-    ruled = Ruled.make(tmp_path)
-    ruled.fill()
-    return ruled
-
-
-@pytest.fixture
-def matched(tmp_path: Path) -> Ruled:
-    """South lets north learn which rows match, and see keys."""
-    ruled = Ruled.make(tmp_path, MATCHED, SEEN)
-    ruled.fill()
-    return ruled
-
-
 def last(ruled: Ruled, party: str, kind: str) -> dict[str, object]:
     entries = Ledger(ruled.folder / "private" / "ledger" / f"{party}.jsonl").entries()
     return [each for each in entries if each["kind"] == kind][-1]
