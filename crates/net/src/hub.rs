@@ -179,6 +179,10 @@ impl Hub {
         let mut state = lock(&self.state);
         let first = state.failure.is_none();
         let failure = state.failure.get_or_insert(failure).clone();
+        // Who waits for bytes goes on: it ends.
+        if state.progress == Progress::Starves {
+            state.progress = Progress::Runs;
+        }
         drop(state);
         self.arrived.notify_all();
         // Only the first one goes on, so that two hubs do not tell each other for ever.

@@ -68,20 +68,28 @@ fn end(names: [&str; 2], me: usize, options: &Options, chain: Option<Chain>) -> 
 
 impl Relay {
     /// Hand in what the peer sent and wait until the session's thread can do nothing without more of it, rests or has
-    /// ended. Then take what it has sent since the last call.
+    /// ended. Then take what it has sent since the last call. Before a failure is told, the thread has met it too.
     ///
     /// # Errors
     /// [`NetError::Desynchronised`], which is then the session's failure too, if `input` is not a sequence of frames or
     /// comes when the session's code asks for nothing more.
     pub fn exchange(&self, input: &[u8]) -> Result<Vec<u8>, NetError> {
         let peer = 1 - self.me;
-        let frames = decode(input).map_err(|detail| self.hub.fail_out_of_step(peer, detail))?;
-        if !frames.is_empty() && self.hub.progress() == Progress::Rests {
-            let detail = "it sent bytes that this party never asked for".to_owned();
-            return Err(self.hub.fail_out_of_step(peer, detail));
-        }
-        frames.into_iter().for_each(|frame| self.hub.deliver(peer, frame));
+        let refused = match decode(input) {
+            Ok(frames) if !frames.is_empty() && self.hub.progress() == Progress::Rests => {
+                Some("it sent bytes that this party never asked for".to_owned())
+            }
+            Ok(frames) => {
+                frames.into_iter().for_each(|frame| self.hub.deliver(peer, frame));
+                None
+            }
+            Err(detail) => Some(detail),
+        };
+        let failure = refused.map(|detail| self.hub.fail_out_of_step(peer, detail));
         self.hub.await_rest();
+        if let Some(failure) = failure {
+            return Err(failure);
+        }
         Ok(encode(&std::mem::take(&mut *lock(&self.outgoing))))
     }
 
@@ -198,6 +206,25 @@ mod tests {
             let heard: Vec<_> = threads.into_iter().map(|thread| thread.join().expect("no panic")).collect();
             assert_eq!((heard[0][0], heard[1][0]), (42, 21));
         });
+    }
+
+    /// Which of the two is first may not depend on the machine: the thread's error names the step, this end's does not.
+    #[test]
+    fn a_thread_that_waits_meets_a_failure_before_it_is_told() {
+        for _ in 0..200 {
+            let (mut session, relay) = session(["a", "b"], 0, &Options::default());
+            let relay = Arc::new(relay);
+            let (met, meets) = std::sync::mpsc::channel();
+            let rests = Arc::clone(&relay);
+            let thread = std::thread::spawn(move || {
+                met.send(talk(&mut session, &[7])).expect("the test listens");
+                rests.rest();
+            });
+            relay.exchange(&[]).expect("nothing came");
+            relay.exchange(&[1, 2, 3]).expect_err("no frame");
+            meets.try_recv().expect("the thread has ended its round").expect_err("no frame");
+            thread.join().expect("no panic");
+        }
     }
 
     #[test]
