@@ -17,6 +17,9 @@ pub trait Backend: SharedTypes {
     /// Whether the sign of a difference of ring elements takes less than a comparison of planes.
     const SIGNS: bool = false;
 
+    /// Whether a sum of products takes one word, however many products there are.
+    const SUMS_PRODUCTS: bool = true;
+
     /// Runs the body as a named step: the name of its metrics and of its errors.
     fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T>;
 

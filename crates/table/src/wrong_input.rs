@@ -103,6 +103,19 @@ pub enum WrongInput {
         aggregate: String,
     },
 
+    /// A condition that is no truth value.
+    #[error("the column {column:?} is no truth value, which a condition is")]
+    NoTruth {
+        /// The column's name.
+        column: String,
+    },
+    /// An aggregate of some rows where only all rows can be aggregated.
+    #[error("{aggregate:?}: only sums and counts of a whole table have a condition")]
+    Conditional {
+        /// The aggregate's name.
+        aggregate: String,
+    },
+
     /// A table of more rows than its step declares.
     #[error("{owner} has {rows} rows, more than the {most} declared for this {operator}")]
     Undeclared {

@@ -46,6 +46,8 @@ pub trait Costs: Default {
     const INJECT_AT_MOST: usize;
     /// [`crate::Backend::SIGNS`] of the engine.
     const SIGNS: bool = false;
+    /// [`crate::Backend::SUMS_PRODUCTS`] of the engine.
+    const SUMS_PRODUCTS: bool = true;
     /// Whether the engine chooses between garbled circuits and gates by the network between the nodes.
     const GARBLES: bool = false;
     /// ANDs, in groups with a common factor.

@@ -137,6 +137,7 @@ impl<E: Costs> Backend for Tally<E> {
 
     const INJECT_AT_MOST: usize = E::INJECT_AT_MOST;
     const SIGNS: bool = E::SIGNS;
+    const SUMS_PRODUCTS: bool = E::SUMS_PRODUCTS;
 
     fn and_xor(&mut self, x: &[&Counted], y: &[&Counted], _base: &[Option<&Counted>]) -> Result<Vec<Counted>> {
         let groups = common_factors(x, y);

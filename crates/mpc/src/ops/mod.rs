@@ -1,9 +1,10 @@
-//! Operations on whole shared columns, written once for all engines: permuting, sorting, merging, partitioning, the
-//! sums of a trial.
+//! Operations on whole shared columns, written once for all engines: permuting, sorting, merging, partitioning,
+//! adding up, the sums of a trial.
 
 mod merge;
 mod permute;
 mod sort;
+mod sums;
 mod trial;
 
 pub use merge::{Merging, merge};
@@ -11,4 +12,5 @@ pub use merge::{Merging, merge};
 pub(crate) use permute::numbers_of;
 pub use permute::{apply, invert};
 pub use sort::{label_width, partition, place_by_labels, sort_order, sorted_labels};
+pub use sums::{Chosen, sums_where};
 pub use trial::{Moments, Subjects, events_of, moments};

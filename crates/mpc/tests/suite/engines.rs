@@ -4,7 +4,7 @@
 use super::world::{Program, SIZES, check, check_with, numbers, shape};
 use tacit_math::{Plane, Prg, Seed, ring};
 use tacit_mpc::circuits;
-use tacit_mpc::{Backend, Block, Linear, Result, Rows, Shape, linear};
+use tacit_mpc::{Backend, Block, Linear, Result, Rows, Shape, linear, ops};
 
 fn bits<B: Backend>(rows: usize, bits: Vec<B::Bits>) -> Rows<B> {
     Rows { bits, ..Rows::empty(rows) }
@@ -181,6 +181,36 @@ impl Program for ManyBits {
 #[test]
 fn many_bits_agree_with_few() {
     check("300 001 rows of bits", &ManyBits, Shape { bits: 3, r32: 2, ..shape(300_001) });
+}
+
+/// Sums over rows that bits choose, and how many these are.
+struct SumsWhere;
+
+impl Program for SumsWhere {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let bits: Vec<_> = x.bits.iter().collect();
+        let r32 = ops::sums_where::<u32, B>(b, &bits, &[(2, None), (0, None), (2, None)])?;
+        let r64 = ops::sums_where(b, &bits, &[(0, Some(&x.r64[0])), (1, None), (0, Some(&x.r64[1]))])?;
+        let r128 = ops::sums_where(b, &bits, &[(2, Some(&x.r128[0]))])?;
+        Ok(Rows { r32, r64, r128, ..Rows::empty(1) })
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        let rows = |bit: usize| (0..x.rows).filter(move |&row| x.bits[bit].get(row));
+        let count = |bit| rows(bit).count() as u32;
+        let sum = |bit, of: usize| rows(bit).fold(0_u64, |sum, row| sum.wrapping_add(x.r64[of][row]));
+        let r32 = [2, 0, 2].map(|bit| vec![count(bit)]).to_vec();
+        let r64 = vec![vec![sum(0, 0)], vec![count(1).into()], vec![sum(0, 1)]];
+        let r128 = vec![vec![rows(2).fold(0_u128, |sum, row| sum.wrapping_add(x.r128[0][row]))]];
+        Some(Block { rows: 1, r32, r64, r128, ..Block::default() })
+    }
+}
+
+#[test]
+fn sums_are_over_the_rows_that_bits_choose() {
+    for rows in [0, 1, 2, 3, 65, 256, 1000] {
+        check("sums", &SumsWhere, Shape { bits: 3, r64: 2, r128: 1, ..shape(rows) });
+    }
 }
 
 #[test]

@@ -36,11 +36,12 @@ pub enum Function {
     PlaceByLabels,
     Merge,
     Moments,
+    SumsWhere,
 }
 
 impl Function {
     /// All of them.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::Add,
         Self::Sign,
         Self::AndAll,
@@ -66,6 +67,7 @@ impl Function {
         Self::PlaceByLabels,
         Self::Merge,
         Self::Moments,
+        Self::SumsWhere,
     ];
 }
 
@@ -93,6 +95,7 @@ impl Program for Function {
             Self::Partition => of(2, 1, 0, 0),
             Self::Merge => of(3, 0, 1, 0),
             Self::Moments => of(1, 0, 3, 2),
+            Self::SumsWhere => of(2, 0, 2, 1),
         }
     }
 
@@ -158,6 +161,12 @@ impl Program for Function {
                     sums.plus(&ops::moments(b, &Subjects { time_width: 8, opportunity, treated, times, added })?);
                 Rows { r128: vec![sums.treated, sums.all], ..Rows::empty(1) }
             }
+            Self::SumsWhere => {
+                let bits = [&x.bits[0], &x.bits[1]];
+                let r64 = ops::sums_where(b, &bits, &[(1, None), (0, Some(&x.r64[0])), (1, Some(&x.r64[1]))])?;
+                let r128 = ops::sums_where(b, &bits, &[(1, Some(&x.r128[0]))])?;
+                Rows { r64, r128, ..Rows::empty(1) }
+            }
         })
     }
 }
@@ -188,6 +197,7 @@ fn functions<B: Told + 'static>(long: bool, rows: &[usize], effort: Effort) {
 // views: crates/mpc/src/fixed.rs
 // views: crates/mpc/src/ops/permute.rs
 // views: crates/mpc/src/ops/sort.rs
+// views: crates/mpc/src/ops/sums.rs
 #[test]
 fn functions_over_three_nodes_tell_nothing() {
     functions::<Rep3>(false, &[10], SMALL);

@@ -202,6 +202,7 @@ impl<B: Networked> SharedTypes for Watched<B> {
 impl<B: Networked> Backend for Watched<B> {
     const INJECT_AT_MOST: usize = B::INJECT_AT_MOST;
     const SIGNS: bool = B::SIGNS;
+    const SUMS_PRODUCTS: bool = B::SUMS_PRODUCTS;
 
     fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.inner.session_mut().enter(name);

@@ -198,6 +198,9 @@ pub struct Aggregation {
     /// The column it is applied to; None for `count_rows`.
     #[serde(default)]
     pub column: Option<String>,
+    /// A truth value: only rows where it is TRUE are aggregated. For sums and counts of a whole table.
+    #[serde(default, rename = "where")]
+    pub condition: Option<String>,
     /// Its kind.
     pub kind: Kind,
 }

@@ -1,112 +1,57 @@
 //! `aggregate`: one row for the whole table, always valid.
 //!
-//! Functionality: sums and counts over valid rows are local once values of rows that are not valid are zero. MIN and
-//! MAX are a tree of comparisons. COUNT DISTINCT and the middle values sort. Discloses nothing.
+//! Functionality: sums and counts are over valid rows. If they name a truth value, rows where it is not TRUE are left
+//! out. MIN and MAX are a tree of comparisons. COUNT DISTINCT and the middle values sort. Discloses nothing.
+//!
+//! Cost of sums and counts: an injection of a bit a row for each set of rows that they are over. Summands take, by
+//! engine, few words a column or a product a row ([`ops::sums_where`]).
 
 use tacit_math::Plane;
 use tacit_mpc::circuits::{self, Planes};
 use tacit_mpc::{Backend, Linear, Rows, linear, ops};
 
+use super::added::{added, adds_up};
 use super::middle;
 use super::order::{Direction, from_key_planes, key_planes};
 use super::runs::column_name;
 use super::totals::{Modulus, Totals, same_as_next, same_as_previous};
 use crate::convert::to_kind;
 use crate::error::{Result, TableError};
-use crate::mask::{keep, keep_all, present};
+use crate::mask::{keep, present};
 use crate::operator::{Aggregate, AggregateFunction, Aggregation};
 use crate::table::{Column, Table, Value, slice_bits};
 use crate::wrong_input::WrongInput;
 
 /// Every aggregate over the whole table.
 pub(crate) fn aggregate<B: Backend>(b: &mut B, table: &Table<B>, aggregate: &Aggregate) -> Result<Table<B>> {
-    let mut sums = sums(b, table, &aggregate.aggregates)?.into_iter();
+    let listed: Vec<&Aggregation> = aggregate.aggregates.iter().filter(|each| adds_up(each)).collect();
+    let mut added = added(b, table, &listed)?.into_iter();
     let mut columns = Vec::new();
     for aggregation in &aggregate.aggregates {
-        let value = match aggregation.function {
-            AggregateFunction::Sum => {
-                sums.next().ok_or_else(|| TableError::Internal("a sum was not computed".into()))?
-            }
-            _ => one(b, table, aggregation)?,
+        let value = match adds_up(aggregation) {
+            true => added.next().ok_or_else(|| TableError::Internal("a sum was not computed".into()))?,
+            false => one(b, table, aggregation)?,
         };
         columns.push(Column::new(&aggregation.name, value));
     }
     Ok(Table::new(1, None, columns))
 }
 
-/// Any aggregate but a sum.
+/// Any aggregate but a sum or a count of rows.
 fn one<B: Backend>(b: &mut B, table: &Table<B>, aggregation: &Aggregation) -> Result<Value<B>> {
-    let bits = match aggregation.function {
-        AggregateFunction::CountRows => table.valid.clone(),
-        AggregateFunction::Count => {
-            let value = table.value(column_name(aggregation)?)?;
-            present(b, table.valid.as_ref(), &[value])?.swap_remove(0)
-        }
-        AggregateFunction::CountDistinct => Some(distinct(b, table, table.value(column_name(aggregation)?)?)?),
-        AggregateFunction::Min | AggregateFunction::Max => return extreme(b, table, aggregation),
-        AggregateFunction::Middle => return middle(b, table, aggregation),
-        AggregateFunction::Any | AggregateFunction::Sum => {
-            return Err(WrongInput::Ungrouped { aggregate: aggregation.name.clone() }.into());
-        }
-    };
-    let modulus = Modulus::of_count(aggregation.kind);
-    let count = match bits {
-        Some(bits) => Totals::of_bits(b, &[&bits], modulus)?.swap_remove(0).sum(),
-        None => Totals::public(b, 1, |_| table.rows, modulus),
-    };
-    count.into_value(b, aggregation.kind, None)
-}
-
-/// All sums: columns are masked together, converted together, and searched for values that are not NULL together.
-fn sums<B: Backend>(b: &mut B, table: &Table<B>, aggregations: &[Aggregation]) -> Result<Vec<Value<B>>> {
-    let sums: Vec<&Aggregation> = aggregations.iter().filter(|a| a.function == AggregateFunction::Sum).collect();
-    let mut values = Vec::new();
-    for aggregation in &sums {
-        values.push(table.value(column_name(aggregation)?)?);
+    if aggregation.condition.is_some() {
+        return Err(WrongInput::Conditional { aggregate: aggregation.name.clone() }.into());
     }
-    let nulls = nulls_of_sums(b, table, &values.iter().map(|value| &***value).collect::<Vec<_>>())?;
-    let masked: Vec<Value<B>> = match &table.valid {
-        None => values.iter().map(|value| Value::clone(value)).collect(),
-        Some(valid) => {
-            let columns: Vec<_> = values.iter().map(|value| (0, &value.shares)).collect();
-            let kept = keep_all(b, &[valid], &columns)?;
-            values.iter().zip(kept).map(|(value, kept)| Value::new(value.kind, value.encoding, None, kept)).collect()
+    match aggregation.function {
+        AggregateFunction::CountDistinct => {
+            let new = distinct(b, table, table.value(column_name(aggregation)?)?)?;
+            let count = Totals::of_bits(b, &[&new], Modulus::of_count(aggregation.kind))?.swap_remove(0).sum();
+            count.into_value(b, aggregation.kind, None)
         }
-    };
-    let mut out: Vec<Option<Value<B>>> = sums.iter().map(|_| None).collect();
-    for modulus in Modulus::ALL {
-        let places: Vec<usize> = (0..sums.len()).filter(|&i| Modulus::of_sum(sums[i].kind) == modulus).collect();
-        let totals = Totals::of_values(b, &places.iter().map(|&i| &masked[i]).collect::<Vec<_>>(), modulus)?;
-        for (i, total) in places.into_iter().zip(totals) {
-            out[i] = Some(total.sum().into_value(b, sums[i].kind, Some(nulls[i].clone()))?);
-        }
+        AggregateFunction::Min | AggregateFunction::Max => extreme(b, table, aggregation),
+        AggregateFunction::Middle => middle(b, table, aggregation),
+        _ => Err(WrongInput::Ungrouped { aggregate: aggregation.name.clone() }.into()),
     }
-    Ok(out.into_iter().flatten().collect())
-}
-
-/// For each column whether its sum is NULL, as one row. There is a plane also where the number of rows decides, so that
-/// kinds do not depend on it.
-fn nulls_of_sums<B: Backend>(b: &mut B, table: &Table<B>, values: &[&Value<B>]) -> Result<Planes<B>> {
-    let present = present(b, table.valid.as_ref(), values)?;
-    if table.rows == 0 {
-        return Ok(values.iter().map(|_| b.public_bits(1, || Plane::ones(1))).collect());
-    }
-    let mut none = none(b, present.iter().flatten().map(|bits| b.not(bits)).collect())?.into_iter();
-    let never = || b.public_bits(1, || Plane::zeros(1));
-    Ok(present.iter().map(|bits| bits.as_ref().and_then(|_| none.next()).unwrap_or_else(never)).collect())
-}
-
-/// For each plane whether all of its rows, at least one, are one; as one row: halves are joined until one row is left.
-fn none<B: Backend>(b: &mut B, mut planes: Planes<B>) -> Result<Planes<B>> {
-    while planes.first().is_some_and(|plane| plane.rows() > 1) {
-        let rows = planes[0].rows();
-        let (half, odd) = (rows / 2, rows % 2);
-        let part = |start, rows| planes.iter().map(|plane| slice_bits::<B>(plane, start, rows)).collect::<Planes<B>>();
-        let (low, high, rest) = (part(0, half), part(half, half), part(2 * half, odd));
-        let both = b.and(&low.iter().collect::<Vec<_>>(), &high.iter().collect::<Vec<_>>())?;
-        planes = both.iter().zip(&rest).map(|(both, rest)| linear::concat_bits(&[both, rest])).collect();
-    }
-    Ok(planes)
 }
 
 /// MIN or MAX: the largest key among present rows, where the key's top plane says whether a row is present.

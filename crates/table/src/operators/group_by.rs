@@ -29,9 +29,13 @@ use crate::bundle::bundle;
 use crate::error::{Result, TableError};
 use crate::operator::GroupBy;
 use crate::table::{Column, Order, Table, Value};
+use crate::wrong_input::WrongInput;
 
 /// Groups and aggregates.
 pub(crate) fn group_by<B: Backend>(b: &mut B, table: &Table<B>, group_by: &GroupBy) -> Result<Table<B>> {
+    if let Some(conditional) = group_by.aggregates.iter().find(|each| each.condition.is_some()) {
+        return Err(WrongInput::Conditional { aggregate: conditional.name.clone() }.into());
+    }
     let keys = table.values(&group_by.keys)?;
     let rows = group_by.groups.unwrap_or(table.rows).min(table.rows);
     let mut parts = Vec::new();

@@ -1,5 +1,6 @@
 //! One file for each idea of relational algebra, every operator written once for all engines.
 
+mod added;
 pub(crate) mod aggregate;
 mod collect;
 pub(crate) mod filter;

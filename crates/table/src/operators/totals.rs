@@ -1,7 +1,7 @@
 //! Sums and counts, in the ring that their declared kind asks for.
 
 use tacit_math::{Plane, Ring, ring};
-use tacit_mpc::{Backend, Linear, Rows, circuits, linear};
+use tacit_mpc::{Backend, Linear, Rows, circuits, linear, ops};
 
 use crate::convert::{to_kind, to_rings};
 use crate::error::{Result, TableError};
@@ -99,8 +99,41 @@ impl<B: Backend> Totals<B> {
         })
     }
 
+    /// Whether a column is in the ring already.
+    pub fn is_in(value: &Value<B>, modulus: Modulus) -> bool {
+        matches!((&value.shares, modulus), (Shares::Ring64(_), Modulus::M64) | (Shares::Ring128(_), Modulus::M128))
+    }
+
+    /// Columns that are in the ring, added up over the rows where a bit is one; None: how many bits are.
+    pub fn sums_where(
+        b: &mut B,
+        bits: &[&B::Bits],
+        sums: &[(usize, Option<&Shares<B>>)],
+        modulus: Modulus,
+    ) -> Result<Vec<Self>> {
+        if sums.is_empty() {
+            return Ok(vec![]);
+        }
+        macro_rules! over {
+            ($totals:path, $($shares:path)?) => {{
+                let in_ring = |shares: Option<&'_ Shares<B>>| match shares {
+                    $(Some($shares(x)) => Some(x.clone()),)?
+                    _ => None,
+                };
+                let vectors: Vec<_> = sums.iter().map(|&(bit, shares)| (bit, in_ring(shares))).collect();
+                let chosen: Vec<_> = vectors.iter().map(|(bit, x)| (*bit, x.as_ref())).collect();
+                ops::sums_where(b, bits, &chosen)?.into_iter().map($totals).collect()
+            }};
+        }
+        Ok(match modulus {
+            Modulus::M32 => over!(Self::M32,),
+            Modulus::M64 => over!(Self::M64, Shares::Ring64),
+            Modulus::M128 => over!(Self::M128, Shares::Ring128),
+        })
+    }
+
     /// A column that is in the ring already.
-    fn as_is(value: &Value<B>, modulus: Modulus) -> Option<Self> {
+    pub fn as_is(value: &Value<B>, modulus: Modulus) -> Option<Self> {
         match (&value.shares, modulus) {
             (Shares::Ring64(x), Modulus::M64) => Some(Self::M64(x.clone())),
             (Shares::Ring128(x), Modulus::M128) => Some(Self::M128(x.clone())),

@@ -37,6 +37,13 @@ fn other_sums() -> Case {
     aggregate("other sums", narrow(), &[column("sum", "v", "ring128", 70), column("count", "v", "ring64", 4)])
 }
 
+/// Of the rows where a truth value is TRUE, and how many these are.
+fn conditional() -> Case {
+    let mut columns = [column("sum", "w", "ring64", 9), column("count_rows", "", "ring64", 3)];
+    columns.iter_mut().for_each(|column| column["where"] = "v".into());
+    aggregate("conditional sums", table(), &columns)
+}
+
 fn extremes() -> Case {
     aggregate("extremes", narrow(), &[column("min", "v", "bits", 1)])
 }
@@ -49,11 +56,14 @@ fn middle() -> Case {
     aggregate("middle values", narrow(), &[column("middle", "v", "ring64", 2)])
 }
 
+// views: crates/table/src/operators/added.rs
 // views: crates/table/src/operators/aggregate.rs
 // views: crates/table/src/operators/totals.rs
 #[test]
 fn what_is_added_up_is_seen_by_nobody() {
     check_case::<Rep3>(&sums(), &[(2, From::Made(Source::Limit))]);
+    check_case::<Rep3>(&conditional(), &[(2, From::Made(Source::Limit))]);
+    check_case::<Two>(&conditional(), &[(2, From::Made(Source::Slice))]);
     check_case::<Rep3>(&extremes(), &[(3, From::Made(Source::Slice))]);
     check_case::<Rep3>(&distinct(), &[(3, From::Made(Source::Gather))]);
     check_case::<Rep3>(&middle(), &[(3, From::Made(Source::Limit))]);

@@ -236,6 +236,7 @@ impl<B: Dealing + 'static> SharedTypes for Engine<B> {
 impl<B: Dealing + 'static> Backend for Engine<B> {
     const INJECT_AT_MOST: usize = B::INJECT_AT_MOST;
     const SIGNS: bool = B::SIGNS;
+    const SUMS_PRODUCTS: bool = B::SUMS_PRODUCTS;
 
     fn step<T>(&mut self, _name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         body(self)

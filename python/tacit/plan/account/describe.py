@@ -172,4 +172,5 @@ def _computed(column: ops.Computed) -> str:
 
 
 def _aggregated(each: ops.Aggregated) -> str:
-    return f"{each.function}({each.column or ''})"
+    found = f"{each.function}({each.column or ''})"
+    return found if each.where is None else f"{found} where {each.where}"

@@ -9,6 +9,7 @@ placed once.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from tacit.plan.algebra.refusals import QueryError
@@ -29,15 +30,16 @@ from tacit.plan.algebra.relations import (
     Sort,
     Union,
 )
+from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.deliveries import approving
 from tacit.plan.facts.fields import field_of, fields, group_domain
-from tacit.plan.facts.kinds import Rep, equality_rep, kind_of_field, order_rep
+from tacit.plan.facts.kinds import RINGS, Rep, equality_rep, kind_of_field, order_rep, ring_of
 from tacit.plan.facts.readers import Readers
 from tacit.plan.physical import operators as ops
-from tacit.plan.physical.demands import Demands, Want, part
+from tacit.plan.physical.demands import Demands, Want, merge, part
 from tacit.plan.physical.emitter import Emitter, passed
-from tacit.plan.physical.lower_aggregate import grouped
+from tacit.plan.physical.lower_aggregate import conditional, grouped
 from tacit.plan.physical.lower_input import Announcement, place_input
 from tacit.plan.physical.lower_psi import place_match
 from tacit.plan.physical.merging import Merge, agree, sortable
@@ -148,16 +150,19 @@ class Lowering:
 
     def _union(self, relation: Union) -> SharedTable:
         want = self.demands.found[relation]
+        placed = [self.place(each) for each in relation.inputs]
+        largest = max(placed, key=lambda table: table.rows.most)
         columns: dict[str, tuple[SecureColumn, ...]] = {}
         taken: set[str] = set()
         for each in fields(relation):
-            kinds = dict.fromkeys(kind_of_field(each, rep, self.hashed) for rep in sorted(want.get(each.name, ())))
+            reps = (_least_work(each, rep, largest) for rep in sorted(want.get(each.name, ())))
+            kinds = dict.fromkeys(kind_of_field(each, rep, self.hashed) for rep in reps)
             group = []
             for kind in kinds:
                 group.append(SecureColumn(physical_name(each.name, kind.rep, taken), kind))
                 taken.add(group[-1].name)
             columns |= {each.name: tuple(group)} if group else {}
-        inputs = [self.emit.shaped(self.place(each), each, columns) for each in relation.inputs]
+        inputs = [self.emit.shaped(*each, columns) for each in zip(placed, relation.inputs, strict=True)]
         rows = inputs[0].rows
         for input in inputs[1:]:
             rows = rows + input.rows
@@ -208,22 +213,33 @@ class Lowering:
         return replace(table, physical=input.physical | scalar.physical)
 
     def _aggregate(self, relation: Aggregate) -> SharedTable:
+        # What others read, too, has been chosen row by row already.
+        chosen = conditional(relation) if relation.input not in self.placed else None
+        if chosen is None or is_local(relation.input, self.catalog):
+            return self._aggregated(relation, relation, {})
+        [(input, want)] = self.demands.beneath(chosen.relation, {})
+        self.demands.add(input, merge(want, {each: frozenset({"bits"}) for each in chosen.conditions.values()}))
+        return self._aggregated(relation, chosen.relation, chosen.conditions)
+
+    def _aggregated(self, whole: Relation, relation: Aggregate, conditions: Mapping[str, str]) -> SharedTable:
+        """whole: the query's own relation of this step. conditions: of aggregates, by columns of the input."""
         needed = self._equality(relation.input, relation.keys)
         needed += [
             (each.column, self.demands.argument_rep(each, relation))
             for each in relation.aggregations
             if each.column is not None
         ]
+        needed += [(each, "bits") for each in conditions.values()]
         input = self.emit.prepared(self.place(relation.input), relation.input, needed)
-        found = grouped(relation, input, self.demands)
+        found = grouped(relation, input, self.demands, conditions)
         if not relation.keys:
             operator = ops.Aggregate(self.emit.next, input.step, found.aggregates)
-            return self.emit.secure(relation, operator, exactly(1), found.columns)
+            return self.emit.secure(whole, operator, exactly(1), found.columns)
         domain = group_domain(relation.input, relation.keys)
         known = input.rows.known
         groups = domain if domain is not None and domain < (1 << 31 if known is None else known) else None
         by_keys = ops.GroupBy(self.emit.next, input.step, found.keys, found.aggregates, groups)
-        return self.emit.secure(relation, by_keys, input.rows.at_most(groups), found.columns)
+        return self.emit.secure(whole, by_keys, input.rows.at_most(groups), found.columns)
 
     def _sort(self, relation: Sort) -> SharedTable:
         keys = [(key.column, order_rep(field_of(relation.input, key.column).type)) for key in relation.keys]
@@ -246,6 +262,13 @@ class Lowering:
     def _equality(self, relation: Relation, keys: tuple[str, ...]) -> list[tuple[str, Rep]]:
         """Keys with the representation in which they are compared."""
         return [(key, equality_rep(field_of(relation, key).type, self.hashed)) for key in keys]
+
+
+def _least_work(field: Field, rep: Rep, largest: SharedTable) -> Rep:
+    """The representation of a union's column: where any will do, the ring that its largest input has it in."""
+    if rep == "any" and largest.column(field.name, rep).kind.rep in RINGS:
+        return ring_of(field.type)
+    return rep
 
 
 def _kept(table: SharedTable, want: Want) -> Columns:

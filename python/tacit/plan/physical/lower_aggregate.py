@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.refusals import QueryError
-from tacit.plan.algebra.relations import Aggregate, Aggregation
+from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, ColumnRef, Expr, Literal, Project
 from tacit.plan.facts.fields import aggregation_field, field_of
 from tacit.plan.facts.kinds import Kind, equality_rep, kind_of, order_rep, ring_of
 from tacit.plan.physical.demands import Demands
@@ -23,8 +24,59 @@ class Grouped:
     columns: dict[str, tuple[SecureColumn, ...]]
 
 
-def grouped(relation: Aggregate, input: SharedTable, demands: Demands) -> Grouped:
-    """What an aggregation becomes over its input."""
+@dataclass(frozen=True)
+class Conditional:
+    """An aggregation of which sums and counts leave rows out. conditions: aggregate to a truth value of the input."""
+
+    relation: Aggregate
+    conditions: Mapping[str, str]
+
+
+def conditional(relation: Aggregate) -> Conditional | None:
+    """What an aggregation of a whole table becomes where it adds up ``CASE WHEN c THEN x END``: x, where c.
+
+    Then nothing is chosen row by row before it is added up. None where there is no such argument.
+    """
+    if relation.keys or not isinstance(relation.input, Project):
+        return None
+    columns, conditions, aggregations = _Columns(), dict[str, str](), []
+    for each in relation.aggregations:
+        plain = replace(each, known=aggregation_field(each, relation.input, False))
+        argument = None if each.column is None else dict(relation.input.outputs)[each.column]
+        match each.function, argument:
+            case "count", Call("if", (condition, Literal(value), Literal(None))) if value is not None:
+                conditions[each.name] = columns.name(condition, f"{each.name} where")
+                plain = replace(plain, function="count_rows", column=None)
+            case "sum" | "count", Call("if", (condition, (ColumnRef() | Call()) as value, Literal(None))):
+                conditions[each.name] = columns.name(condition, f"{each.name} where")
+                plain = replace(plain, column=columns.name(value, f"{each.name} value"))
+            case _ if argument is not None:
+                plain = replace(plain, column=columns.name(argument, f"{each.name} value"))
+        aggregations.append(plain)
+    if not conditions:
+        return None
+    outputs = tuple((name, expr) for expr, name in columns.names.items())
+    return Conditional(Aggregate(Project(relation.input.input, outputs), (), tuple(aggregations)), conditions)
+
+
+class _Columns:
+    """The columns of a projection, each expression once."""
+
+    def __init__(self) -> None:
+        self.names: dict[Expr, str] = {}
+
+    def name(self, expr: Expr, name: str) -> str:
+        """The column of an expression: as it is called beneath, or under a new name."""
+        if expr not in self.names:
+            chosen = expr.name if isinstance(expr, ColumnRef) else name
+            while chosen in self.names.values():
+                chosen += "_"
+            self.names[expr] = chosen
+        return self.names[expr]
+
+
+def grouped(relation: Aggregate, input: SharedTable, demands: Demands, conditions: Mapping[str, str]) -> Grouped:
+    """What an aggregation becomes over its input. conditions: as in Conditional."""
     columns: dict[str, tuple[SecureColumn, ...]] = {}
     aggregates: list[Aggregated] = []
     keys: list[str] = []
@@ -47,7 +99,9 @@ def grouped(relation: Aggregate, input: SharedTable, demands: Demands) -> Groupe
             argument = input.column(each.column, demands.argument_rep(each, relation)).name
         name = physical_name(each.name, kind.rep, taken)
         taken.add(name)
-        aggregates.append(Aggregated(name, each.function, argument, kind))
+        condition = conditions.get(each.name)
+        where = None if condition is None else input.column(condition, "bits").name
+        aggregates.append(Aggregated(name, each.function, argument, kind, where))
         columns[each.name] = (SecureColumn(name, kind),)
     return Grouped(tuple(keys), tuple(aggregates), columns)
 

@@ -48,6 +48,7 @@ class Computed(Record):
 class Aggregated(Record):
     """An aggregate column. column: what it is over; None for "count_rows".
 
+    where: a truth value; rows where it is not TRUE are left out. For sums and counts of an "aggregate".
     "middle": the sum of the two middle values, of an odd number twice the middle one.
     "any": the value of any row of a group, for a column that the keys determine, such as the bytes of a hashed key.
     """
@@ -56,6 +57,7 @@ class Aggregated(Record):
     function: OneOf["count_rows", "count", "sum", "min", "max", "count_distinct", "middle", "any"]
     column: str | None
     kind: Kind
+    where: str | None = None
 
 
 @dataclass(frozen=True)

@@ -214,6 +214,7 @@ impl Costs for TwoCosts {
     const COMPONENTS: usize = 1;
     const INJECT_AT_MOST: usize = 128;
     const SIGNS: bool = true;
+    const SUMS_PRODUCTS: bool = false;
     const GARBLES: bool = true;
 
     fn and(&mut self, groups: &[Products]) -> Cost {

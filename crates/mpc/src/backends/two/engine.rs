@@ -99,6 +99,7 @@ impl Two {
 impl Backend for Two {
     const INJECT_AT_MOST: usize = TwoCosts::INJECT_AT_MOST;
     const SIGNS: bool = TwoCosts::SIGNS;
+    const SUMS_PRODUCTS: bool = TwoCosts::SUMS_PRODUCTS;
 
     fn step<T>(&mut self, name: &str, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.session.enter(name);

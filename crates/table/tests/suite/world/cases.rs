@@ -142,6 +142,8 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
             ],
         ),
         case("aggregate", false, vec![t(), kept(3), aggregate(4, 3), release(9, 4, &AGGREGATED, false)]),
+        case("aggregate some", false, vec![t(), kept(3), conditional(4, 3), release(9, 4, &CONDITIONAL, false)]),
+        case("aggregate some of all", false, vec![t(), conditional(4, 1), release(9, 4, &CONDITIONAL, false)]),
         case("aggregate all", false, vec![t(), aggregate(4, 1), release(9, 4, &AGGREGATED, false)]),
         case(
             "broadcast",

@@ -115,6 +115,12 @@ fn compare(a: &[Cell], b: &[Cell], names: &[String], keys: &[SortKey]) -> std::c
 }
 
 fn aggregated(aggregation: &Aggregation, table: &Clear) -> Cell {
+    if let Some(condition) = &aggregation.condition {
+        let place = table.index(condition);
+        let rows = table.rows.iter().filter(|row| row[place] == Cell::Int(1)).cloned().collect();
+        let some = Clear { names: table.names.clone(), rows };
+        return aggregated(&Aggregation { condition: None, ..aggregation.clone() }, &some);
+    }
     let values = || {
         let j = table.index(aggregation.column.as_ref().expect("a column"));
         table.rows.iter().map(move |row| row[j].clone()).filter(|cell| *cell != Cell::Null)

@@ -286,6 +286,26 @@ pub fn aggregate(id: usize, input: usize) -> String {
     format!(r#"{{"id":{id},"op":"aggregate","input":{input},"aggregates":[{}]}}"#, aggregates())
 }
 
+pub const CONDITIONAL: [&str; 8] = ["n", "all", "present", "bits", "total", "wide", "sum", "whole"];
+
+/// Sums and counts of the rows where a truth value is TRUE, beside some of all rows.
+pub fn conditional(id: usize, input: usize) -> String {
+    let one = |name: &str, function: &str, column: &str, condition: &str, kind: String| {
+        format!(r#"{{"name":"{name}","function":"{function}","column":{column},"where":{condition},"kind":{kind}}}"#)
+    };
+    let aggregates = [
+        one("n", "count_rows", "null", "\"b\"", ring64(20, false)),
+        one("all", "count_rows", "null", "null", ring64(20, false)),
+        one("present", "count", "\"v\"", "\"b\"", ring64(20, false)),
+        one("bits", "count", "\"r\"", "\"b\"", bits(16, false, false)),
+        one("total", "sum", "\"v\"", "\"b\"", ring64(40, true)),
+        one("wide", "sum", "\"q\"", "\"b\"", ring128(90, true)),
+        one("sum", "sum", "\"u\"", "\"b\"", bits(20, false, true)),
+        one("whole", "sum", "\"v\"", "null", ring64(40, true)),
+    ];
+    format!(r#"{{"id":{id},"op":"aggregate","input":{input},"aggregates":[{}]}}"#, aggregates.join(","))
+}
+
 pub fn only(id: usize, input: usize) -> String {
     project_one(id, input, "id", "id", &bits(12, false, false))
 }
