@@ -52,7 +52,8 @@ def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], tod
     if problems:
         raise PolicyRefusal(problems)
     guards = tuple(dict.fromkeys(_placed(each, state.relation) for each in state.guards))
-    whole = _with_guards(state.relation, guards, catalog, recipients)
+    # Without guards nothing reads the conditions that the derivation has put beside the query's own columns.
+    whole = _with_guards(state.relation, guards, catalog, recipients) if guards else relation
     ruling = Ruling(allowances(state, recipients), notice(guards), _refusing(tables))
     return Allowed(whole, guards, state, ruling)
 

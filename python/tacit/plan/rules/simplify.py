@@ -6,6 +6,8 @@ that each owner computes its own part), and unions of unions become one. The res
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Container
 from dataclasses import replace
 
 from tacit.plan.algebra.expressions import subexpressions, substitute
@@ -22,7 +24,7 @@ from tacit.plan.algebra.relations import (
     Sort,
     Union,
 )
-from tacit.plan.algebra.trees import over_children
+from tacit.plan.algebra.trees import children, over_children
 from tacit.plan.facts.fields import names
 
 Outputs = tuple[tuple[str, Expr], ...]
@@ -30,16 +32,52 @@ Outputs = tuple[tuple[str, Expr], ...]
 
 def simplify(relation: Relation) -> Relation:
     """The normal form of a tree."""
-    relation = over_children(relation, simplify)
-    match relation:
-        case Project(input, outputs):
-            return projected(input, outputs)
-        case Union(inputs):
-            return Union(
-                tuple(part for each in inputs for part in (each.inputs if isinstance(each, Union) else (each,)))
-            )
-        case _:
-            return relation
+    return _Simplifying(_shared(relation)).of(relation)
+
+
+class _Simplifying:
+    """One tree's normal form. shared: subtrees that several others read; what these compute is computed once."""
+
+    def __init__(self, shared: frozenset[Relation]) -> None:
+        self.shared = shared
+        self.known: dict[Relation, Relation] = {}
+        self.apart: set[Relation] = set()
+
+    def of(self, relation: Relation) -> Relation:
+        """A subtree's normal form."""
+        if relation not in self.known:
+            found = self._of(over_children(relation, self.of))
+            self.known[relation] = found
+            if relation in self.shared:
+                self.apart.add(found)
+        return self.known[relation]
+
+    def _of(self, relation: Relation) -> Relation:
+        match relation:
+            case Project(input, outputs):
+                return projected(input, outputs, self.apart)
+            case Union(inputs):
+                return Union(
+                    tuple(part for each in inputs for part in (each.inputs if isinstance(each, Union) else (each,)))
+                )
+            case _:
+                return relation
+
+
+def _shared(relation: Relation) -> frozenset[Relation]:
+    """The subtrees that several others read."""
+    readers: Counter[Relation] = Counter()
+    met: set[Relation] = set()
+
+    def read(each: Relation) -> None:
+        if each not in met:
+            met.add(each)
+            readers.update(children(each))
+            for child in children(each):
+                read(child)
+
+    read(relation)
+    return frozenset(each for each, number in readers.items() if number > 1)
 
 
 def named(relation: Relation) -> Relation:
@@ -67,16 +105,16 @@ def _named(aggregate: Aggregate, outputs: Outputs) -> Relation | None:
     return projected(replace(aggregate, aggregations=renamed), columns)
 
 
-def projected(input: Relation, outputs: Outputs) -> Relation:
-    """A projection of an input that is in normal form already."""
+def projected(input: Relation, outputs: Outputs, apart: Container[Relation] = ()) -> Relation:
+    """A projection of an input that is in normal form already. apart: what is computed for others, too."""
     if _is_identity(input, outputs):
         return input
     match input:
         case Union(inputs):
-            return Union(tuple(projected(each, outputs) for each in inputs))
-        case Project(inner, columns) if _mergeable(columns, outputs):
+            return Union(tuple(projected(each, outputs, apart) for each in inputs))
+        case Project(inner, columns) if _mergeable(columns, outputs, once=input not in apart):
             found = dict(columns)
-            return projected(inner, tuple((name, substitute(each, found)) for name, each in outputs))
+            return projected(inner, tuple((name, substitute(each, found)) for name, each in outputs), apart)
         case Scan() | KeptScan() if all(isinstance(each, ColumnRef) for _, each in outputs):
             return _renamed(input, outputs)
         case _:
@@ -88,10 +126,10 @@ def _is_identity(input: Relation, outputs: Outputs) -> bool:
     return same and tuple(name for name, _ in outputs) == names(input)
 
 
-def _mergeable(columns: Outputs, outputs: Outputs) -> bool:
-    """Whether merging computes nothing twice."""
+def _mergeable(columns: Outputs, outputs: Outputs, *, once: bool) -> bool:
+    """Whether merging computes nothing twice. once: nobody else reads these columns."""
     uses = [each.name for _, e in outputs for each in subexpressions(e) if isinstance(each, ColumnRef)]
-    return all(isinstance(each, ColumnRef | Literal) or uses.count(name) <= 1 for name, each in columns)
+    return all(isinstance(each, ColumnRef | Literal) or uses.count(name) <= once for name, each in columns)
 
 
 def _renamed(scan: Scan | KeptScan, outputs: Outputs) -> Scan | KeptScan:
