@@ -27,26 +27,32 @@ SELECT k, SUM(v) AS total
 FROM (SELECT k, v FROM own UNION ALL SELECT k, v FROM theirs) u
 GROUP BY k"""
 
-GUARDS: dict[str, tuple[str, ...] | None] = {"none": None, "once": (), "repeats": ("unit",)}
-"""Of the second owner's table: no floor, each row a unit, or a column that repeats."""
-
-LEAST = 10
+GUARDS: dict[str, str | None] = {"none": None, "once": "", "repeats": 'unit = "unit"'}
+"""Rules of the second owner's table: none, each row a unit, or a column that repeats."""
 
 
-def tables(rows: int) -> list[Table]:
+def tables(rows: int, guard: str, small: str) -> list[Table]:
     """Half of the rows each, of a thousand groups; each unit has four rows."""
-    key = 'k = { type = "INTEGER", min = 0, max = 9999999 }'
-    value = 'v = { type = "INTEGER", min = 0, max = 1000 }'
-    unit = 'unit = { type = "INTEGER", min = 0, max = 9999999 }'
     select = (
         "SELECT (hash(i, '{0}') % 1000)::INTEGER AS k, (i % 1000)::INTEGER AS v,"
         " (hash(i // 4) % 9999999)::INTEGER AS unit FROM range({1}) t(i)"
     )
-    half = rows // 2
+    half, unit = rows // 2, GUARDS[guard]
+    rules = "open = true" if unit is None else f'least_group = 10\nrecipients = ["a"]\nsmall = "{small}"\n{unit}'
+    columns = _columns(ruled=unit is not None)
     return [
-        Table(name, owner, select.format(name, half), f"{key}\n{value}\n{unit}", f"rows = {half}")
-        for name, owner in (("own", "a"), ("theirs", "b"))
+        Table("own", "a", select.format("own", half), _columns(ruled=False), f"rows = {half}"),
+        Table("theirs", "b", select.format("theirs", half), columns, f"rows = {half}", rules),
     ]
+
+
+def _columns(*, ruled: bool) -> str:
+    """Columns of both tables, with what they may be used for where there are rules."""
+    highest = {"k": 9_999_999, "v": 1_000, "unit": 9_999_999}
+    use = {"k": ', use = ["group"]', "v": ', use = ["aggregate"]'} if ruled else {}
+    return "\n".join(
+        f'{name} = {{ type = "INTEGER", min = 0, max = {most}{use.get(name, "")} }}' for name, most in highest.items()
+    )
 
 
 def main() -> None:
@@ -67,33 +73,21 @@ def measurements(engine: str, options: argparse.Namespace) -> Iterator[dict[str,
     """Each guard of one engine."""
     from tacit.agent.federation import Federation
 
-    with tempfile.TemporaryDirectory(prefix="tacit-bench-") as folder:
-        write_federation(Path(folder), tables(options.rows), engine, PARTIES if engine == "rep3" else PARTIES[:2])
-        federation = Federation.load(Path(folder) / "federation.toml")
-        for guard in options.guards.split(","):
-            plan = planned(federation, GUARDS[guard], options.small)
+    for guard in options.guards.split(","):
+        with tempfile.TemporaryDirectory(prefix="tacit-bench-") as folder:
+            parties = PARTIES if engine == "rep3" else PARTIES[:2]
+            write_federation(Path(folder), tables(options.rows, guard, options.small), engine, parties)
+            federation = Federation.load(Path(folder) / "federation.toml")
             found = {"guard": guard, "engine": engine, "rows": options.rows, "small": options.small}
-            yield found | asked(federation, plan, options.repeats)
+            yield found | asked(federation, planned(federation), options.repeats)
 
 
-def planned(federation: Any, unit: tuple[str, ...] | None, small: str) -> Any:
-    """The placed plan of the query, guarded where the second owner's table has a unit."""
-    from tacit.plan.algebra.relations import Aggregate
-    from tacit.plan.algebra.trees import children, scans
+def planned(federation: Any) -> Any:
+    """The placed plan of the query under the owners' rules."""
     from tacit.plan.place import place
-    from tacit.plan.policy.guarded import guarded
-    from tacit.plan.policy.guards import Floor, Guard
     from tacit.sql import bind
 
-    relation = bind(QUERY, federation.catalog)
-    aggregate = relation
-    while not isinstance(aggregate, Aggregate):
-        (aggregate,) = children(aggregate)
-    if unit is not None:
-        (scan,) = (each for each in scans(aggregate) if each.table == "theirs")
-        guard = Guard(aggregate, (Floor(scan, unit, LEAST),), (), "fold" if small == "fold" else "drop")
-        relation = guarded(relation, (guard,), federation.catalog)
-    return place(relation, federation.catalog, ("a",), QUERY)
+    return place(bind(QUERY, federation.catalog), federation.catalog, ("a",), QUERY)
 
 
 def asked(federation: Any, plan: Any, repeats: int) -> dict[str, Any]:

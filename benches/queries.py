@@ -60,13 +60,14 @@ MARKET_LOCAL = "SELECT company, SUM(price) FROM '{path}' WHERE price > 0 GROUP B
 
 @dataclass(frozen=True)
 class Table:
-    """A made-up table. select: its rows, in DuckDB's SQL. columns and facts: its part of the federation file."""
+    """A made-up table. select: its rows, in DuckDB's SQL. columns, facts and rules: its part of its owner's offer."""
 
     name: str
     owner: str
     select: str
     columns: str
     facts: str = ""
+    rules: str = "open = true"
 
 
 SSN = "100000000 + (i * 7654321) % 799999999"
@@ -234,8 +235,9 @@ def write_federation(
     with duckdb.connect() as database:
         for table in tables:
             database.execute(f"COPY ({table.select}) TO '{data_path(folder, table)}' (FORMAT parquet)")
-    opened = "open = true"
-    declared = {each.name: f"{opened}\n{each.facts}\n[tables.{each.name}.columns]\n{each.columns}" for each in tables}
+    declared = {
+        each.name: f"{each.rules}\n{each.facts}\n[tables.{each.name}.columns]\n{each.columns}" for each in tables
+    }
     paths = {each.name: data_path(folder, each).name for each in tables}
     entries = f'engine = "{engine}"\nnodes = {json.dumps(parties)}\nrecipients = ["a"]\n{more}'
     path = write_membership(folder, entries, dict(zip(parties, free_ports(len(parties)), strict=True)))

@@ -36,7 +36,7 @@ class Question:
 
     own: of an aggregation's column, a floor by its place, and the least number of units that contribute. filtered:
     there is a filter, so that those whom it leaves out count where complement says so. written: the places of bits that
-    the query's text decides. never: bits that no row has.
+    the query's text decides. never: bits that no row has. shared: floors whose units may be in several groups.
     """
 
     aggregations: tuple[tuple[str, Function, str | None], ...]
@@ -48,6 +48,7 @@ class Question:
     filtered: bool = False
     written: tuple[int, ...] = ()
     never: frozenset[tuple[bool, ...]] = frozenset()
+    shared: frozenset[int] = frozenset()
 
 
 Shown = list[tuple[Value, ...]]
@@ -69,7 +70,9 @@ def answer(rows: Sequence[Row], question: Question, grouped: bool) -> Shown:
         return listed
     small = [row for key, its in groups.items() if key not in shown for row in its]
     if small and not above(small, question):
-        sizes = {key: max(units(its, floor) for floor in range(len(question.least))) for key, its in shown.items()}
+        sizes = {
+            key: max(units(its, floor, question) for floor in range(len(question.least))) for key, its in shown.items()
+        }
         joining = [key for key, size in sizes.items() if size == min(sizes.values())]
         small += [row for key in joining for row in shown.pop(key)]
     if small and not (shown and above(small, question)):
@@ -92,25 +95,28 @@ def _with_others(rows: Sequence[Row], question: Question, grouped: bool) -> Show
         others = [row for row in rows if not row.kept and row.key == key]
         filtered = question.filtered
         ok = above(kept, question) and (
-            not filtered or all(units(others, floor) >= least for floor, least in enumerate(question.least))
+            not filtered or all(units(others, floor, question) >= least for floor, least in enumerate(question.least))
         )
         if ok or not grouped:
             found.append((*key, *(each if ok else None for each in values(kept, question))))
     return found
 
 
-def units(rows: Sequence[Row], floor: int) -> int:
-    """How many units of a floor stand behind rows."""
-    return len({row.units[floor] for row in rows} - {None})
+def units(rows: Sequence[Row], floor: int, question: Question) -> int:
+    """How many units of a floor stand behind rows for certain.
+
+    Units that may be in several groups are not counted anew for the row of small groups: there are as many as in that
+    of its groups which has most.
+    """
+    groups: dict[object, set[Value]] = {}
+    for row in rows:
+        groups.setdefault(row.key if floor in question.shared else None, set()).add(row.units[floor])
+    return max((len(found - {None}) for found in groups.values()), default=0)
 
 
 def above(rows: Sequence[Row], question: Question) -> bool:
     """Whether each floor is kept."""
-    return all(_enough(rows, floor, least) for floor, least in enumerate(question.least))
-
-
-def _enough(rows: Sequence[Row], floor: int, least: int) -> bool:
-    return units(rows, floor) >= least or _apart(rows, floor)
+    return all(units(rows, at, question) >= least or _apart(rows, at) for at, least in enumerate(question.least))
 
 
 def _apart(rows: Sequence[Row], floor: int) -> bool:
@@ -139,10 +145,10 @@ def refined(rows: Sequence[Row], name: str, argument: str | None, question: Ques
     return all(
         _apart(rows, floor)
         or (
-            units(contributing, floor) >= own
-            and all(units(its, floor) >= own for its in _cells(rows, question.written, question))
+            units(contributing, floor, question) >= own
+            and all(units(its, floor, question) >= own for its in _cells(rows, question.written, question))
             and all(
-                units(its, floor) >= own or not (question.complement or any(row.there[floor] for row in its))
+                units(its, floor, question) >= own or not (question.complement or any(row.there[floor] for row in its))
                 for its in _cells(rows, every, question)
             )
         )

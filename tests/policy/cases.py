@@ -31,7 +31,12 @@ BY_ROW = Case(
     ONE_TABLE,
 )
 BY_KEY = replace(BY_ROW, floors=(("visits", ("id",), 3),))
-BY_PERSON = replace(BY_ROW, floors=(("visits", ("person",), 2),), rows=visits_by_kind(lambda at, person: (person,)))
+BY_PERSON = replace(
+    BY_ROW,
+    floors=(("visits", ("person",), 2),),
+    rows=visits_by_kind(lambda at, person: (person,)),
+    shared=frozenset({0}),
+)
 BY_PERSON_OF_3 = replace(BY_PERSON, floors=(("visits", ("person",), 3),))
 BY_PERSON_AND_COST = replace(
     BY_ROW,
@@ -40,6 +45,7 @@ BY_PERSON_AND_COST = replace(
         Row((kind,), {"cost": cost}, (None if None in (person, cost) else (person, cost),), (True,))
         for at, person, kind, cost in tables["visits"]
     ],
+    shared=frozenset({0}),
 )
 TWO_UNITS = replace(
     BY_ROW,
@@ -47,6 +53,7 @@ TWO_UNITS = replace(
     rows=lambda tables: [
         Row((kind,), {"cost": cost}, (person, at), (True, True)) for at, person, kind, cost in tables["visits"]
     ],
+    shared=frozenset({0}),
 )
 WITHOUT_KEYS = replace(
     BY_PERSON,
@@ -82,6 +89,7 @@ JOINED_BY_KIND = replace(
     JOINED,
     query=JOINED.query.replace("p.city", "v.kind"),
     rows=lambda tables: [Row((b[2],), {"cost": b[3], "pay": a[2]}, (a[0],), (True,)) for a, b in joined(tables)],
+    shared=frozenset({0}),
 )
 JOINED_ROWS = replace(JOINED_BY_KIND, floors=(("people", (), 3),))
 JOINED_BY_PERSON_AND_COST = replace(
@@ -105,6 +113,7 @@ EQUAL_UNITS = replace(
     rows=lambda tables: [
         Row((b[2],), {"cost": b[3], "pay": a[2]}, (a[0], b[1]), (True, True)) for a, b in joined(tables)
     ],
+    shared=frozenset({0, 1}),
 )
 
 UNION = Case(
@@ -122,9 +131,11 @@ UNION = Case(
         for each in tables[name]
     ],
     ONE_TABLE,
+    shared=frozenset({0, 1}),
 )
 UNION_OF_ROWS = replace(
     UNION,
+    shared=frozenset(),
     floors=(("visits", (), 2), ("calls", (), 3)),
     rows=lambda tables: [
         replace(row, units=(at, None) if row.there[0] else (None, at)) for at, row in enumerate(UNION.rows(tables))
@@ -204,6 +215,7 @@ UNION_PER_PERSON = Case(
         for person in _per_person(both(tables), "both")
     ],
     (None,),
+    shared=frozenset({0, 1}),
 )
 
 
@@ -257,6 +269,7 @@ CONDITIONAL = Case(
     (None, "vip", "pay"),
     refined=_conditional,
     written=(0,),
+    shared=frozenset({0}),
 )
 CONDITIONAL_OWN = replace(CONDITIONAL, own=((2, 0, 3),))
 

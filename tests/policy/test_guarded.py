@@ -63,10 +63,7 @@ def visits(*persons_of_kinds: tuple[int | None, int | None]) -> Tables:
 
 FOLDED: dict[str, tuple[Tables, list[Any]]] = {
     "nothing is small": (visits((0, 0), (1, 0), (2, 1), (3, 1)), [(0, 2, False), (1, 2, False)]),
-    "the small groups hold enough": (
-        visits((0, 0), (1, 0), (2, 1), (3, 2)),
-        [(0, 2, False), (None, 2, True)],
-    ),
+    "persons are not counted anew, so that the smallest group joins": (visits((0, 0), (1, 0), (2, 1), (3, 2)), []),
     "the smallest group joins a single unit": (
         visits((0, 0), (1, 0), (2, 0), (3, 1), (4, 1), (5, 2)),
         [(0, 3, False), (None, 3, True)],
@@ -92,6 +89,17 @@ def test_the_rest_holds_enough_units_itself(name: str, database: Database) -> No
         cases.BY_PERSON, query="SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind", arguments=(None,), small="fold"
     )
     assert sorted(map(repr, case.asked.prepared.evaluated(data, database))) == sorted(map(repr, expected))
+    assert_as_by_hand(case, data, database)
+
+
+def test_small_groups_of_units_that_add_up_stand_alone(database: Database) -> None:
+    """Each visit is a unit here, and so in one group."""
+    data = visits((0, 0), (0, 0), (0, 1), (0, 2))
+    case = replace(
+        cases.BY_ROW, query="SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind", arguments=(None,), small="fold"
+    )
+    found = case.asked.prepared.evaluated(data, database)
+    assert sorted(map(repr, found)) == sorted(map(repr, [(0, 2, False), (None, 2, True)]))
     assert_as_by_hand(case, data, database)
 
 

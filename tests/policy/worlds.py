@@ -56,7 +56,7 @@ class Case:
 
     floors: table, unit and least number of units. rows: the aggregate's input with its units. refined: aggregations
     with conditions over the aggregate's input, by the place of the aggregation. own: as of a Question, by place too.
-    written, never: as of a Question.
+    written, never, shared: as of a Question.
     """
 
     query: str
@@ -69,6 +69,7 @@ class Case:
     complement: bool = False
     written: tuple[int, ...] = ()
     never: frozenset[tuple[bool, ...]] = frozenset()
+    shared: frozenset[int] = frozenset()
 
     @cached_property
     def asked(self) -> Asked:
@@ -93,6 +94,7 @@ class Case:
             "WHERE" in self.query,
             self.written,
             self.never,
+            self.shared,
         )
 
     def answer(self, tables: Tables) -> list[tuple[Value, ...]]:

@@ -26,6 +26,7 @@ from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import kept_scans, scans
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.facts.terms import Terms, selecting
+from tacit.plan.policy.guarded import adds_up
 from tacit.plan.policy.question import question_hash
 
 DAY = 86_400.0
@@ -89,7 +90,7 @@ def question(
         return Question(hash, "", False, tuple(worded))
     own = [each for each in catalog.tables if any(each.name == scan.table for _, scan in instances(query, me))]
     with OwnData(own, forms) as data:
-        asked = [_asked(query, others, table, me, data) for table in tables if not _is_worded(table)]
+        asked = [_asked(query, catalog, others, table, me, data) for table in tables if not _is_worded(table)]
         inputs = sha256(canonical([[table.name, data.digest(table)] for table in own]).encode()).hexdigest()
     alone = not kept_scans(query) and all(scan.owner == me for scan in scans(query))
     return Question(hash, inputs, alone and not worded, (*worded, *asked))
@@ -189,17 +190,25 @@ def _worded(query: Relation, recipients: frozenset[str], table: Table, me: str) 
     return Worded(table, table.terms, tuple(found))
 
 
-def _asked(query: Relation, recipients: frozenset[str], table: Table, me: str, data: OwnData) -> Asked:
+def _asked(
+    query: Relation, catalog: Catalog, recipients: frozenset[str], table: Table, me: str, data: OwnData
+) -> Asked:
     assert table.terms is not None
     columns = tuple(each.field.name for each in table.columns if each.terms.ways & {"aggregate", "select"})
     versions = data.versions(table, columns)
-    sets = tuple(_sets(query, table, table.terms, me, data, versions))
+    sets = tuple(_sets(query, catalog, table, table.terms, me, data, versions))
     protected = (each for each in sets if not _is_open(each.uses, table, recipients))
     return Asked(table, table.terms, columns, tuple(protected), versions)
 
 
 def _sets(
-    query: Relation, table: Table, terms: Terms, me: str, data: OwnData, versions: Mapping[int, Version]
+    query: Relation,
+    catalog: Catalog,
+    table: Table,
+    terms: Terms,
+    me: str,
+    data: OwnData,
+    versions: Mapping[int, Version],
 ) -> Iterator[RowSet]:
     """The sets of all instances of a table. Raises Refused if what one selects cannot be told."""
     units = {row: each.unit for row, each in versions.items()}
@@ -213,7 +222,8 @@ def _sets(
                 selection = Selection.of(site)
                 rows = selection.rows(data.rows(selection.relation, selection.fields))
                 folds = terms.small == "fold" and not terms.complement
-                yield from row_sets(selection, rows, units, terms.least_group, folds)
+                apart = adds_up(site.aggregate, (scan, terms.unit), catalog)
+                yield from row_sets(selection, rows, units, terms.least_group, folds, apart)
 
 
 def _is_open(uses: Columns, table: Table, recipients: frozenset[str]) -> bool:

@@ -94,9 +94,10 @@ class Selection:
 
 
 def row_sets(
-    selection: Selection, rows: Iterable[Row], units: Mapping[int, bytes | None], least: int, folds: bool
+    selection: Selection, rows: Iterable[Row], units: Mapping[int, bytes | None], least: int, folds: bool, apart: bool
 ) -> list[RowSet]:
     """The sets of what may be shown. units: of rows. folds: small groups become one row, unless the query prevents it.
+    apart: no unit may be in two groups, by what is declared.
 
     Where sums of a group are over different rows, those with a condition are shown only if each class of rows, by all
     conditions, has enough units.
@@ -107,7 +108,7 @@ def row_sets(
     for row in rows:
         cells.setdefault(row[1], []).append(row)
     found = []
-    for cell in shown(selection, [*cells.values()], units, least, folds):
+    for cell in shown(selection, [*cells.values()], units, least, folds, apart):
         parts = {None: cell} | {each: [row for row in cell if row[2][at]] for each, at in conditions.items()}
         enough = selection.contributions == 1 or _is_refined(cell, units, least)
         for piece in selection.pieces:
@@ -118,18 +119,25 @@ def row_sets(
 
 
 def shown(
-    selection: Selection, cells: Sequence[list[Row]], units: Mapping[int, bytes | None], least: int, folds: bool
+    selection: Selection,
+    cells: Sequence[list[Row]],
+    units: Mapping[int, bytes | None],
+    least: int,
+    folds: bool,
+    apart: bool,
 ) -> list[list[Row]]:
     """The groups that may be shown, and the row of the rest.
 
-    If the rest has units, but too few, all groups of the smallest size join it.
+    If the rest has units, but too few, all groups of the smallest size join it. Units that may be in several groups are
+    not counted anew for the rest: they never are enough.
     """
     sizes = [_units(cell, units) for cell in cells]
     large = [cell for cell, size in zip(cells, sizes, strict=True) if size >= least]
     rest = [row for cell, size in zip(cells, sizes, strict=True) if size < least for row in cell]
     if not folds or selection.site.drops or not selection.site.aggregate.keys:
         return large
-    if 0 < _units(rest, units) < least:
+    enough = least if apart else len(rest) + 1
+    if 0 < _units(rest, units) < enough:
         if not selection.exact or not large:
             return large
         smallest = min(size for size in sizes if size >= least)

@@ -202,13 +202,15 @@ class Derivation:
         }
         everybody = left.single | left.merged | right.single | right.merged
         row = f"{tree.outputs[0]}.#"
+        units = [(self._units(each), side) for side in (left, right) for each in side.single]
+        alone = [(unit, frozenset({row})) for unit, side in units if side.identity.keys() <= side.closure(unit)]
         return State(
             outputs,
             left.single | right.single,
             left.merged | right.merged,
             left.grouped | right.grouped,
             left.presence | right.presence,
-            ((frozenset({row}), frozenset(outputs)),),
+            ((frozenset({row}), frozenset(outputs)), *alone),
             {row: everybody},
             left.together | right.together,
         )
@@ -267,6 +269,11 @@ class Derivation:
             return True
         counted = [argument(each) for _, each in tree.aggregates if function(each) == "count_distinct"]
         return any(self.output(each, child).mixed for each in counted)
+
+    def is_apart(self, tree: Group, instance: str) -> bool:
+        """Whether a unit decides its group."""
+        decided = self.groups[tree].closure(self._units(instance))
+        return all(name_of(each) in decided for _, key in tree.keys for each in key.find_all(exp.Column))
 
     def _key_attributes(self, tree: Group) -> set[str]:
         return {name_of(each) for _, each in tree.keys if isinstance(each, exp.Column)}

@@ -72,6 +72,7 @@ class Question:
             {each: decisions(self.derivation, tree, guard.conditional, each) for each in guard.floors},
             complement,
             {each: guard.floors[each] for each in touched & complement},
+            frozenset(each for each in guard.floors if self.derivation.is_apart(tree, each)),
         )
 
     def _lines(self) -> tuple[str, ...]:
@@ -185,7 +186,7 @@ class _Run:
             found.setdefault(_key(row, [each for _, each in tree.keys], null=True), []).append(row)
         floors = self.question.floors(tree)
         keys = [each for _, each in tree.keys]
-        cells = [Cell((key,), tuple(each), _lost_of(key, keys, lost)) for key, each in found.items()]
+        cells = [Cell((key,), (tuple(each),), _lost_of(key, keys, lost)) for key, each in found.items()]
         if not floors.guard.floors:
             return [self._shown(floors, cell, cell.keys[0], False) for cell in cells]
         if tree is self.question.folded:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,17 +39,24 @@ class Lost:
 
 @dataclass(frozen=True)
 class Cell:
-    """Rows that are added up, of one group or, in the rest, of several, and what might have been among them."""
+    """Rows that are added up, of one group or, in the rest, of several, and what might have been among them.
+
+    groups: its rows by group.
+    """
 
     keys: tuple[Key, ...]
-    rows: tuple[Row, ...]
+    groups: tuple[tuple[Row, ...], ...]
     lost: tuple[Lost, ...] = ()
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        return tuple(row for group in self.groups for row in group)
 
     def units(self, instance: str) -> int:
         return len(units(self.rows, instance))
 
     def __add__(self, other: Cell) -> Cell:
-        return Cell(self.keys + other.keys, self.rows + other.rows, self.lost + other.lost)
+        return Cell(self.keys + other.keys, self.groups + other.groups, self.lost + other.lost)
 
 
 @dataclass(frozen=True)
@@ -72,7 +79,8 @@ class Floors:
 
     constants: of instances on one side of a UNION, those that the query has in keys of their rows, by the keys' places.
     decisions: what decides the conditional aggregates, as each instance has it. complement: instances whose empty cells
-    matter, too. counted: those of which those that are not counted count.
+    matter, too. counted: those of which those that are not counted count. apart: those no unit of which is in two
+    groups, by what is declared; of others the rest has as many units as the group of it that has most.
     """
 
     tree: Group
@@ -81,10 +89,21 @@ class Floors:
     decisions: Mapping[str, Decisions]
     complement: frozenset[str]
     counted: Mapping[str, int]
+    apart: frozenset[str]
 
-    def enough(self, rows: Sequence[Row], floors: Mapping[str, int], keys: Iterable[Key]) -> bool:
-        """Whether so many units of each instance stand behind rows of these groups."""
-        return all(len(units(rows, each)) >= least or self._absent(each, keys) for each, least in floors.items())
+    def enough(self, cell: Cell, counts: Callable[[Row], bool], floors: Mapping[str, int]) -> bool:
+        """Whether so many units of each instance stand behind rows of these groups that count."""
+        groups = [[row for row in group if counts(row)] for group in cell.groups]
+        return all(
+            self._size_of([units(group, each) for group in groups], each) >= least or self._absent(each, cell.keys)
+            for each, least in floors.items()
+        )
+
+    def _size_of(self, groups: Iterable[frozenset[Hashable]], instance: str) -> int:
+        """How many units of an instance there are for certain, by group."""
+        if instance in self.apart:
+            return len(frozenset().union(*groups))
+        return max(map(len, groups), default=0)
 
     def _absent(self, instance: str, keys: Iterable[Key]) -> bool:
         """Whether the query itself tells that groups have no row of an instance: they have other keys than these."""
@@ -92,7 +111,7 @@ class Floors:
 
     def may_show(self, cell: Cell) -> bool:
         """Whether the cell is a row of the answer."""
-        return self.enough(cell.rows, self.guard.floors, cell.keys) and self._others(cell.lost)
+        return self.enough(cell, lambda _: True, self.guard.floors) and self._others(cell.lost)
 
     def _others(self, lost: Iterable[Lost]) -> bool:
         """Whether enough are not counted, where that matters."""
@@ -128,8 +147,7 @@ class Floors:
         expression = dict(self.tree.aggregates)[name]
         floors = self.guard.contributors[name]
         star = expression.this.key == "star"
-        rows = [row for row in cell.rows if star or value(argument(expression), row.values) is not None]
-        if not self.enough(rows, floors, cell.keys):
+        if not self.enough(cell, lambda row: star or value(argument(expression), row.values) is not None, floors):
             return False
         present = {each: least for each, least in floors.items() if not self._absent(each, cell.keys)}
         return name not in self.guard.conditional or all(
@@ -142,15 +160,25 @@ class Floors:
         None may be empty that is possible by what the query says; by stored NULLs, one may unless complements count.
         """
         decisions = self.decisions[instance]
-        cells, written = self.cells(instance, cell), Units(frozenset)
-        for outcome, found in cells.items():
-            written[decisions.of_written(outcome)] |= found
+        cells = self._sizes(instance, cell, lambda outcome: outcome)
+        written = self._sizes(instance, cell, decisions.of_written)
         if instance in self.complement:
             others = [self._others(self._lost_in(each, instance, cell)) for each in decisions.possible]
-            if not all(others) or any(len(cells[each]) < least for each in decisions.possible):
+            if not all(others) or any(cells[each] < least for each in decisions.possible):
                 return False
         possible = {decisions.of_written(each) for each in decisions.possible}
-        return all(len(written[each]) >= least for each in possible) and all(len(e) >= least for e in cells.values())
+        return all(written[each] >= least for each in possible) and all(size >= least for size in cells.values())
+
+    def _sizes(self, instance: str, cell: Cell, told: Callable[[Outcome], Outcome]) -> Counter[Outcome]:
+        """How many units are in each cell, of those that can be told apart."""
+        groups = []
+        for group in cell.groups:
+            found = Units(frozenset)
+            for outcome, its in self.cells(instance, Cell((), (group,))).items():
+                found[told(outcome)] |= its
+            groups.append(found)
+        outcomes = {outcome for found in groups for outcome in found}
+        return Counter({each: self._size_of([found[each] for found in groups], instance) for each in outcomes})
 
     def cells(self, instance: str, cell: Cell) -> Units:
         """Units of an instance by how conditions decide its rows."""

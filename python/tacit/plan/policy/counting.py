@@ -27,22 +27,30 @@ LARGEST_UNIT = 1 << 120
 
 @dataclass(frozen=True)
 class Check:
-    """One or several floors that count the same units. once: no unit has two rows of a group."""
+    """One or several floors that count the same units.
+
+    once: no unit has two rows of a group. apart: no unit is in two groups, so that units of groups add up.
+    """
 
     track: Track
     least: int
     once: bool
+    apart: bool
 
 
 @dataclass
 class Counter:
-    """An aggregation to which counts are added. outputs: further columns of its input."""
+    """An aggregation to which counts are added. outputs: further columns of its input.
+
+    shared: counts of units that may be in several groups, and so do not add up over groups.
+    """
 
     input: Relation
     keys: tuple[str, ...]
     prefix: str
     aggregations: list[Aggregation] = field(default_factory=list)
     outputs: dict[str, Expr] = field(default_factory=dict)
+    shared: set[str] = field(default_factory=set)
 
     def relation(self) -> Aggregate:
         """The aggregation."""
@@ -63,8 +71,14 @@ class Counter:
         function: AggregateFunction = "count" if plain else aggregation.function
         self.aggregations.append(replace(aggregation, function=function, column=argument))
 
-    def units(self, check: Check, cell: Expr = TRUE) -> Expr:
+    def units(self, check: Check, cell: Expr = TRUE) -> ColumnRef:
         """How many units a cell has."""
+        counted = self._units(check, cell)
+        if not check.apart:
+            self.shared.add(counted.name)
+        return counted
+
+    def _units(self, check: Check, cell: Expr) -> ColumnRef:
         track, found = check.track, [column(self.input, each) for each in check.track.columns]
         there = [] if track.there is None else [column(self.input, track.there)]
         if check.once:
@@ -159,11 +173,12 @@ def units_by_cell(
 ) -> list[tuple[Expr, Expr]]:
     """Each cell, and its units. Cells are apart.
 
-    Where no unit has two rows, and cells are all that there are, the units of the last one are those of no other one.
+    Where no unit has two rows, in one group or in several, the units of the last cell are those of no other one. That
+    holds if cells are all that there are.
     """
     found: list[tuple[Expr, Expr]] = []
     for each in listed:
-        if check.once and whole and len(listed) > 1 and each == listed[-1]:
+        if check.once and check.apart and whole and len(listed) > 1 and each == listed[-1]:
             rest: Expr = counter.units(check, within)
             for _, known in found:
                 rest = Call("sub", (rest, known), Integer(0, _most(rest), "BIGINT"), False)

@@ -4,13 +4,15 @@ Two candidates are computed: the groups below a floor, and these together with t
 second one is taken where the first holds some units, but too few. If then no group is left beside it, or it is still
 below a floor, nothing is shown. So nobody learns, from a total that he knows, what fewer units than the floor hold.
 
-Where no unit is in two groups, candidates are sums over groups. Otherwise they are aggregated from the rows again.
-Rows learn by a join to which candidates their group belongs.
+Candidates are sums over groups. Units that may be in several groups do not add up, and to count them anew would take
+the time of further sorts of all rows. Of such units a candidate is taken to have as many as its largest group, which is
+never too many. Different values of a column are counted anew: rows learn by a join to which candidates their group
+belongs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -48,10 +50,10 @@ from tacit.plan.policy.conditions import (
 )
 from tacit.plan.policy.counting import Counter
 from tacit.plan.policy.guards import Guard
-from tacit.plan.policy.judging import Rows, Verdict, checks, judged
+from tacit.plan.policy.judging import Rows, Verdict, checks
 
-KINDS = ("small", "above", "larger")
-"""Groups that are not shown, that are, and those of them that have more units than the smallest."""
+KINDS = ("small", "merged", "larger")
+"""Groups of the first candidate, of the second one, and of neither."""
 
 CANDIDATES = (0, 1)
 """The small groups, and these with the smallest others."""
@@ -77,7 +79,7 @@ class _Names:
 
     @property
     def size(self) -> str:
-        """Of groups: how many units they have."""
+        """Of groups that are shown: how many units they have."""
         return f"{self.prefix}size"
 
     @property
@@ -88,6 +90,10 @@ class _Names:
     def of(self, candidate: int, name: str) -> str:
         """A candidate's column."""
         return f"{self.prefix}rest{candidate}_{name}"
+
+    def units(self, candidate: int, name: str) -> str:
+        """A count of a candidate's units."""
+        return f"{self.prefix}units{candidate}_{name}"
 
     def key(self, side: str, number: int) -> str:
         """A key that is never NULL."""
@@ -101,11 +107,9 @@ def folded(counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, rest: s
     """
     names = _Names(counter.prefix)
     groups = _marked(counter, verdict, guard, rows, names, catalog)
-    if _adds_up(counter, guard, rows, catalog):
-        totals, verdicts = _summed(groups, counter, verdict, names)
-    else:
-        members = _members(groups, counter, rows, names)
-        totals, verdicts = _counted(groups, members, counter, guard, rows, names, catalog)
+    totals, verdicts = _summed(groups, counter, verdict, names)
+    if distinct := [each for each in guard.aggregate.aggregations if each.function == "count_distinct"]:
+        totals = Broadcast(totals, _counted(_members(groups, counter, rows, names), distinct, counter, names))
     chosen = _chosen(_candidates(totals, verdicts, guard, names), guard, names)
     return _answer(groups, chosen, verdict, guard, rest, names)
 
@@ -115,14 +119,16 @@ def _marked(counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, names:
 
     Of several tables that which has most units in a group tells its size.
     """
-    size = reduce(_larger, (counter.units(each) for each in checks(rows, guard.floors, counter.keys, catalog)))
+    units: list[Expr] = [counter.units(each) for each in checks(rows, guard.floors, counter.keys, catalog)]
+    size = reduce(_larger, units)
     counted = counter.relation()
-    groups = Project(counted, (*_columns(counted), (names.shown, verdict.shown), (names.size, size)))
+    judged = Project(counted, (*_columns(counted), (names.shown, verdict.shown)))
     # A choice rather than a filter, which would be moved below what the groups have in common with other uses.
-    sizes = Project(groups, ((names.least, choose(_at(groups, names.shown), _at(groups, names.size))),))
-    beside = Broadcast(groups, Aggregate(sizes, (), (Aggregation(names.least, "min", names.least),)))
-    smallest = every(_at(beside, names.shown), same(_at(beside, names.size), _at(beside, names.least)))
-    return Project(beside, (*_columns(groups), (names.smallest, positive(smallest))))
+    groups = Project(judged, (*_columns(judged), (names.size, choose(_at(judged, names.shown), size))))
+    least = Aggregate(groups, (), (Aggregation(names.least, "min", names.size),))
+    beside = Broadcast(groups, least)
+    smallest = positive(same(_at(beside, names.size), _at(beside, names.least)))
+    return Project(beside, (*_columns(groups), (names.smallest, smallest)))
 
 
 def _larger(one: Expr, other: Expr) -> Expr:
@@ -132,20 +138,10 @@ def _larger(one: Expr, other: Expr) -> Expr:
     return Call("if", (test, one, other), most, one.nullable or other.nullable)
 
 
-def _adds_up(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> bool:
-    """Whether what a row of several groups needs are sums over them."""
-    keys = rows.carried.spelt(counter.keys)
-    separate = all(
-        each.track.once or (each.track.there is None and keys <= rows.carried.spelt(each.track.decides))
-        for each in checks(rows, guard.floors, counter.keys, catalog)
-    )
-    return separate and not any(each.function == "count_distinct" for each in guard.aggregate.aggregations)
-
-
 def _kinds(groups: Relation, names: _Names) -> Outputs:
     """Of each kind, a column that is there in its groups."""
-    shown = _at(groups, names.shown)
-    kinds = (negated(shown), shown, every(shown, negated(_at(groups, names.smallest))))
+    candidates = [_belongs(groups, number, names) for number in CANDIDATES]
+    kinds = (*candidates, every(_at(groups, names.shown), negated(_at(groups, names.smallest))))
     return tuple((f"{names.prefix}{name}", choose(each, TRUE)) for name, each in zip(KINDS, kinds, strict=True))
 
 
@@ -155,22 +151,36 @@ def _counts(names: _Names) -> tuple[Aggregation, ...]:
 
 
 def _summed(groups: Relation, counter: Counter, verdict: Verdict, names: _Names) -> tuple[Relation, list[Verdict]]:
-    """Both candidates as sums over their groups, and what is shown of each."""
-    added = [each for each in counter.aggregations if each.function != "middle"]
-    parts = tuple(
-        (names.of(number, each.name), choose(_belongs(groups, number, names), _at(groups, each.name)))
-        for number in CANDIDATES
-        for each in added
-    )
-    sums = tuple(_over_groups(each, groups, names.of(number, each.name)) for number in CANDIDATES for each in added)
+    """Both candidates from their groups, and what is shown of each."""
+    added = [each for each in counter.aggregations if each.function not in ("middle", "count_distinct")]
+    counts = [each for each in counter.aggregations if each.function == "count_distinct" or each.name in counter.shared]
+    parts, sums = [], []
+    for number in CANDIDATES:
+        belongs = _belongs(groups, number, names)
+        for each in added:
+            parts.append((names.of(number, each.name), choose(belongs, _at(groups, each.name))))
+            sums.append(_over_groups(each, groups, names.of(number, each.name)))
+        for each in counts:
+            name = names.units(number, each.name)
+            function: AggregateFunction = "max" if each.name in counter.shared else "sum"
+            parts.append((name, choose(belongs, _at(groups, each.name))))
+            sums.append(_over_groups(each, groups, name, function))
     total = Aggregate(Project(groups, (*_kinds(groups, names), *parts)), (), (*_counts(names), *sums))
     return total, [
-        _renamed(verdict, {each.name: names.of(number, each.name) for each in added}, total) for number in CANDIDATES
+        _renamed(
+            verdict,
+            {each.name: names.of(number, each.name) for each in added}
+            | {each.name: names.units(number, each.name) for each in counts},
+            total,
+        )
+        for number in CANDIDATES
     ]
 
 
-def _over_groups(aggregation: Aggregation, groups: Relation, name: str) -> Aggregation:
-    function: AggregateFunction = aggregation.function if aggregation.function in ("min", "max") else "sum"
+def _over_groups(
+    aggregation: Aggregation, groups: Relation, name: str, function: AggregateFunction | None = None
+) -> Aggregation:
+    function = function or (aggregation.function if aggregation.function in ("min", "max") else "sum")
     found = replace(field_of(groups, aggregation.name), name=name, nullable=True)
     return Aggregation(name, function, name, found, aggregation.position)
 
@@ -183,20 +193,13 @@ def _renamed(verdict: Verdict, new: Mapping[str, str], total: Relation) -> Verdi
     return Verdict(refreshed(substitute(verdict.shown, columns), known), values)
 
 
-def _counted(
-    groups: Relation, members: Relation, counter: Counter, guard: Guard, rows: Rows, names: _Names, catalog: Catalog
-) -> tuple[Relation, list[Verdict]]:
-    """Both candidates as one aggregation of the rows of their groups, and what is shown of each."""
+def _counted(members: Relation, distinct: Sequence[Aggregation], counter: Counter, names: _Names) -> Relation:
+    """Of both candidates how many different values a column has in the rows of their groups."""
     again = Counter(members, (), counter.prefix)
-    verdicts = []
     for number in CANDIDATES:
-        cell = _belongs(members, number, names)
-        for each in guard.aggregate.aggregations:
-            if each.function != "middle":
-                again.add(replace(each, name=names.of(number, each.name)), cell)
-        verdicts.append(judged(again, guard, replace(rows, relation=members, kept=cell), catalog))
-    kinds = Aggregate(Project(groups, _kinds(groups, names)), (), _counts(names))
-    return Broadcast(kinds, again.relation()), verdicts
+        for each in distinct:
+            again.add(replace(each, name=names.of(number, each.name)), _belongs(members, number, names))
+    return again.relation()
 
 
 def _candidates(totals: Relation, verdicts: list[Verdict], guard: Guard, names: _Names) -> Relation:
@@ -217,7 +220,9 @@ def _candidates(totals: Relation, verdicts: list[Verdict], guard: Guard, names: 
 
 def _chosen(one: Relation, guard: Guard, names: _Names) -> Relation:
     """The one row with the candidate that is taken, and whether it and the groups are shown."""
-    small, above, larger = (at_least(_at(one, f"{names.prefix}{name}"), 1) for name in KINDS)
+    few, more, many = (_at(one, f"{names.prefix}{name}") for name in KINDS)
+    # The second candidate has a group more wherever any group is shown.
+    small, above, larger = at_least(few, 1), negated(same(few, more)), at_least(many, 1)
     merge = every(small, negated(_at(one, names.of(0, " shown"))))
     enough = every(choose(merge, larger, above), either(negated(merge), _at(one, names.of(1, " shown"))))
     values = tuple(

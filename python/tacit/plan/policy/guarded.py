@@ -36,7 +36,7 @@ from tacit.plan.policy.conditions import choose, refreshed
 from tacit.plan.policy.counting import Counter
 from tacit.plan.policy.folding import folded
 from tacit.plan.policy.guards import Floor, Guard
-from tacit.plan.policy.judging import Verdict, judged, rows_of, with_counts
+from tacit.plan.policy.judging import Verdict, is_apart, judged, rows_of, with_counts
 from tacit.plan.policy.units import (
     Carried,
     Instance,
@@ -59,6 +59,15 @@ def guarded(relation: Relation, guards: tuple[Guard, ...], catalog: Catalog) -> 
     Where small groups are folded the answer has one more column, ``rest_column``, TRUE in the row of small groups.
     """
     return _Guarding(relation, guards, catalog).rewritten(relation, NONE, _Place(top=True)).relation
+
+
+def adds_up(aggregate: Aggregate, instance: Instance, catalog: Catalog) -> bool:
+    """Whether no unit of a table is in two groups of an aggregation that merges them, as its guard has it."""
+    try:
+        rows = _Guarding(aggregate, (), catalog).rewritten(aggregate.input, frozenset({instance}), _Place())
+    except Uncountable:
+        return False
+    return all(is_apart(each, aggregate.keys, rows) for each in rows.tracks)
 
 
 def rest_column(relation: Relation) -> str:

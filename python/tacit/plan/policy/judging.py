@@ -98,8 +98,13 @@ def checks(
             raise Uncountable(floor.scan, "its units do not reach the aggregate that would count them")
         for track in tracks:
             once = track.once or (bool(track.columns) and is_unique(rows.relation, (*track.columns, *keys), catalog))
-            found = _merged(found, Check(track, floor.least, once), rows)
+            found = _merged(found, Check(track, floor.least, once, is_apart(track, keys, rows.carried)), rows)
     return found
+
+
+def is_apart(track: Track, keys: tuple[str, ...], rows: Carried) -> bool:
+    """Whether no unit is in two groups by these keys."""
+    return track.once or (track.there is None and rows.spelt(keys) <= rows.spelt(track.decides))
 
 
 def judged(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> Verdict:

@@ -26,7 +26,7 @@ from tacit.plan.algebra.relations import (
     Union,
 )
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.fields import column, field_of, fields, names
+from tacit.plan.facts.fields import column, columns_of, field_of, fields, names
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.conditions import TRUE, positive
 
@@ -156,20 +156,34 @@ def through_project(input: Carried, outputs: tuple[tuple[str, Expr], ...], prefi
             listed.append((new[carried], column(input.relation, carried)))
     if input.rest is not None:
         listed.append((input.rest, column(input.relation, input.rest)))
-    tracks = tuple(each.renamed(new) for each in input.tracks)
+    tracks = tuple(_with_outputs(each, each.renamed(new), outputs) for each in input.tracks)
     equal = tuple((new[a], new[b]) for a, b in _closed(input.equal) if a in new and b in new)
     kept = tuple(new[each] for each in input.kept)
     return Carried(Project(input.relation, tuple(listed)), tracks, equal, kept, input.rest)
+
+
+def _with_outputs(below: Track, above: Track, outputs: tuple[tuple[str, Expr], ...]) -> Track:
+    """A track above a projection, which also decides all that is computed from what it decides beneath."""
+    computed = frozenset(name for name, each in outputs if columns_of(each) <= below.decides)
+    return replace(above, decides=above.decides | computed)
 
 
 def through_join(left: Carried, right: Carried, join: Join, prefix: str, catalog: Catalog) -> Carried:
     """A join: right rows match one left row at most, left rows perhaps several right ones."""
     right = _apart(right, names(left.relation), prefix)
     alone = is_unique(right.relation, join.right_keys, catalog)
-    tracks = tuple(replace(each, once=each.once and alone) for each in left.tracks) + right.tracks
+    partners = frozenset(names(right.relation)) if alone else frozenset[str]()
+    tracks = tuple(
+        replace(_with_partner(each, join.left_keys, partners), once=each.once and alone) for each in left.tracks
+    ) + tuple(_with_partner(each, join.right_keys, frozenset(names(left.relation))) for each in right.tracks)
     relation = Join(left.relation, right.relation, join.left_keys, join.right_keys)
     equal = left.equal + right.equal + tuple(zip(join.left_keys, join.right_keys, strict=True))
     return Carried(relation, tracks, equal)
+
+
+def _with_partner(track: Track, keys: tuple[str, ...], partner: frozenset[str]) -> Track:
+    """A track beside columns of the other side, of which a unit that has one key has one row."""
+    return replace(track, decides=track.decides | partner) if track.decides.issuperset(keys) else track
 
 
 def through_union(inputs: list[Carried], base: tuple[str, ...], prefix: str) -> Carried:
