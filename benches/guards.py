@@ -110,16 +110,12 @@ def asked(federation: Any, plan: Any, repeats: int) -> dict[str, Any]:
 
 def run(federation: Any, plan: Any) -> list[Any]:
     """Each node's figures of one run."""
+    from unsigned import Unsigned
+
     from tacit import _native
     from tacit.agent.party import PartyRun
     from tacit.agent.recording import Recording
     from tacit.agent.steps import secure_operators
-
-    class Unsigned(Recording):
-        """The entries of a run in which no party proves to another that it takes part."""
-
-        def begin(self, attendance: object) -> None:
-            assert attendance is None
 
     class Given(PartyRun):
         """A party's run over a session in this process."""

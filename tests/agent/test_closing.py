@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 
 from tacit import _native
 from tacit.agent.addresses import free_ports
-from tacit.agent.closing import SECONDS, Closing
+from tacit.agent.closing import MOST_CALLERS, SECONDS, Closing
 from tacit.agent.federation_members import Members
 from tacit.agent.keys import make_keys
 from tacit.agent.record import COMPLETED, FAILED, RunRecord, Said
@@ -126,6 +127,25 @@ def test_strangers_and_nonsense_disturb_nobody(members: Members) -> None:
     over.set()
     thread.join()
     assert all(record.missing == [] for record in kept.values())
+
+
+def test_callers_that_say_nothing_keep_no_party_out(members: Members) -> None:
+    """More of them than are answered at the same time, all before the first party calls."""
+    kept = records(members, NODES)
+    took: dict[str, float] = {}
+    first = threading.Thread(target=lambda: took.update(close(members, kept, {"b": COMPLETED})))
+    host, port = members.parties["b"].address.split(":")
+    with ExitStack() as idle:
+        first.start()
+        while len(took) == 0:
+            with suppress(ConnectionRefusedError):
+                for _ in range(2 * MOST_CALLERS):
+                    idle.enter_context(socket.create_connection((host, int(port)), 1))
+                break
+        took |= close(members, kept, {"a": COMPLETED})
+        first.join()
+    assert all(record.missing == [] for record in kept.values())
+    assert max(took.values()) < SECONDS[True]
 
 
 def test_what_is_not_signed_is_not_taken_over(members: Members) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import stat
 from pathlib import Path
 
@@ -10,9 +11,12 @@ import pytest
 from tacit.agent.audit import audited
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
+from tacit.agent.key_change import check_replaceable
 from tacit.agent.keys import make_keys
 from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.signer import Signer
+from tacit.cli import consent
+from tacit.cli.main import main
 
 FILE = """
 [parties.a]
@@ -126,3 +130,36 @@ def test_a_key_of_a_ledger_that_was_changed_is_not_replaced(members: Members) ->
     with pytest.raises(LedgerError, match="changed after it was written"):
         make_keys(members, ["a"], replace=True)
     assert members.fingerprint("a") == made.fingerprint
+
+
+def test_what_a_new_key_does_not_open_is_said_before_and_nothing_is_replaced_without_yes(
+    members: Members, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = make_keys(members, ["a"], replace=False)["a"].fingerprint
+    monkeypatch.setattr(consent, "_can_be_asked", lambda: True)
+    command = ["keys", "--force", "--name", "a", "--federation", str(members.path)]
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    assert main(command) != 0
+    told = capsys.readouterr().err
+    assert "a: under a new key, matches that were interrupted" in told and "Replace the keys? [y/N]" in told
+    assert members.fingerprint("a") == before
+    assert main([*command, "--yes"]) == 0
+    assert "prepared tables" in capsys.readouterr().err
+    assert members.fingerprint("a") != before
+
+
+def test_a_first_key_makes_nothing_unreadable(members: Members, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["keys", "--force", "--name", "a", "--federation", str(members.path)]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_key_whose_certificate_is_lost_is_not_replaced_while_there_is_a_ledger(members: Members) -> None:
+    """Under a new key nothing could be added to it any more."""
+    make_keys(members, ["a"], replace=False)
+    Ledger(members.private("a").ledger, Signer.of(members, "a")).append("approved", {"query": "SELECT 1"})
+    key = members.private("a").private_key.read_bytes()
+    members.parties["a"].certificate.unlink()
+    with pytest.raises(RunError, match=r"a\.crt is not there, .* goes on from it alone; ask another party for a copy"):
+        check_replaceable(members, "a")
+    assert main(["keys", "--force", "--name", "a", "--federation", str(members.path)]) == 2
+    assert members.private("a").private_key.read_bytes() == key

@@ -6,6 +6,7 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -324,3 +325,30 @@ def test_a_new_key_goes_on_with_the_history(world: World) -> None:
 def test_the_first_entry_follows_nothing(world: World) -> None:
     assert world.south.entries()[0]["previous"] == GENESIS
     assert canonical(world.south.entries()[0]) in world.south.ledger.path.read_bytes()
+
+
+class Counted(dict[str, Any]):
+    """An entry that counts how often somebody reads it."""
+
+    reads = 0
+
+    def get(self, name: str, default: Any = None) -> Any:
+        Counted.reads += 1
+        return super().get(name, default)
+
+    def __getitem__(self, name: str) -> Any:
+        Counted.reads += 1
+        return super().__getitem__(name)
+
+
+def test_the_work_of_a_check_grows_with_the_entries_and_no_faster(tmp_path: Path) -> None:
+    parties = [Party.fresh(name, tmp_path) for name in ("north", "south")]
+    reads = []
+    for _ in range(3):
+        for _ in range(5):
+            run(parties, "SELECT 1")
+        Counted.reads = 0
+        entries: list[JSON] = [Counted(entry) for entry in parties[0].entries()]
+        assert audited(entries, "north", parties[0].signer.certificate, "north").problems == []
+        reads.append(Counted.reads)
+    assert reads[2] - reads[1] == reads[1] - reads[0] > 0

@@ -16,6 +16,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from benches.unsigned import Unsigned
 
 from tacit import _native, connect
 from tacit.agent.diagnosis import diagnose
@@ -45,14 +46,6 @@ Engine = Callable[[Federation, PlacedPlan, Path], Result]
 
 LIMIT = 300.0
 """Seconds after which the parties of a run in this process are stuck. The longest run takes a few."""
-
-
-class Unsigned(Recording):
-    """The entries of a run in which no party proves to another that it takes part."""
-
-    def begin(self, attendance: Mapping[str, Any] | None) -> None:
-        """There is nothing to take over."""
-        assert attendance is None
 
 
 @dataclass

@@ -22,7 +22,9 @@ from tacit.agent.diagnosis import diagnose
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.kept_store import KeptStore
+from tacit.agent.key_change import check_replaceable
 from tacit.cli.demo.two_hospitals import SCENARIO
+from tacit.cli.main import main
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.physical.placed import KeptStep
 
@@ -116,6 +118,22 @@ def test_a_part_that_is_missing_or_damaged_is_refused_before_anybody_is_dialled(
     private_key.write_bytes(_native.generate_keys(A)[0])
     assert_refused(pair, "encrypted under another private key", "put that key back")
     private_key.write_text(pem)
+
+
+def test_a_key_that_opens_kept_tables_is_not_replaced(pair: Consortium, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["keys", "--force", "--name", A, "--federation", str(pair.federation(A))]
+    key, intact = pair.private(A) / f"{A}.key", part(pair, A).read_bytes()
+    before = key.read_bytes()
+    assert main(command) == INPUT
+    told = capsys.readouterr().err
+    assert f"a new key of {A} would make its kept tables unreadable: stays; DROP TABLE them first" in told
+    assert key.read_bytes() == before and part(pair, A).read_bytes() == intact
+    members = Federation.load(pair.federation(A)).members
+    shutil.copy(part(pair, B), part(pair, A))
+    check_replaceable(members, A)  # another key's part is unreadable already
+    part(pair, A).write_bytes(intact)
+    with pytest.raises(RunError, match="Nothing was replaced"):
+        check_replaceable(members, A)
 
 
 def test_parts_of_different_runs_are_not_put_together(pair: Consortium) -> None:

@@ -101,3 +101,15 @@ def test_a_file_without_queries_or_that_is_not_there_is_one_sentence(
     asked.write_bytes(b"SELECT '\xff'")
     assert main(["policy", "test", "q.sql"]) == 2
     assert "not UTF-8" in capsys.readouterr().err
+
+
+def test_a_thousand_constants_have_the_verdict_of_one(asked: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    numbers = [str(number) for number in range(1000)]
+    chain = " OR ".join(f"points = {number}" for number in numbers)
+    for allowed in (f"points IN ({', '.join(numbers)})", f"points NOT IN ({', '.join(numbers)})", chain):
+        asked.write_text(f"SELECT city, COUNT(*) AS n FROM people WHERE {allowed} GROUP BY city")
+        assert main(["policy", "test", "q.sql", "--to", "north"]) == 0, allowed
+    asked.write_text(f"SELECT COUNT(*) AS n FROM people WHERE age IN ({', '.join(numbers)})")
+    capsys.readouterr()
+    assert main(["policy", "test", "q.sql", "--to", "north"]) == 3
+    assert "refused by south: cuts: people.age may be cut at 18" in capsys.readouterr().out

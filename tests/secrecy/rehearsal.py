@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from tests.differential.running import Unsigned
+from benches.unsigned import Unsigned
 
 from tacit import _native
 from tacit.agent.events import Event

@@ -45,11 +45,15 @@ def audited(
     found.problems += unsound(entries, certificate, where)
     if found.problems:  # what entries say is worth something only if they are the party's
         return found
-    for line, entry in _ends(entries):
-        if is_unsigned(entry):  # what is adopted is believed
+    begun: dict[str, JSON] = {}
+    for line, entry in enumerate(entries, start=1):
+        if entry.get("kind") == "approved":
+            begun[entry["hash"]] = entry
+        if entry.get("kind") not in OUTCOMES or is_unsigned(entry):  # what is adopted is believed
             continue
         at = f"{where}, line {line}"
-        found.problems += [f"{at}: {problem}." for problem in _run_problems(entries, line, entry, party)]
+        approved = begun.get(str(entry.get("run")))
+        found.problems += [f"{at}: {problem}." for problem in _run_problems(approved, entry, party)]
         _note_run(found, entry, at, party, known or {})
     found.problems += [f"{where}, line {line}: {problem}." for line, problem in _twice(entries)]
     found.notes += [f"{where}, line {line}: {note}." for line, note in _unfinished(entries)]
@@ -140,10 +144,8 @@ def _record(entry: JSON) -> RunRecord | None:
         return None
 
 
-def _run_problems(entries: list[JSON], line: int, entry: JSON, party: str) -> Iterator[str]:
-    """What is wrong with an end of a run."""
-    before = {each["hash"]: each for each in entries[: line - 1] if each.get("kind") == "approved"}
-    approved = before.get(str(entry.get("run")))
+def _run_problems(approved: JSON | None, entry: JSON, party: str) -> Iterator[str]:
+    """What is wrong with an end of a run. approved: the entry before it that approved the run."""
     if approved is None:
         yield "it ends a run that no entry before it has approved"
         return

@@ -9,8 +9,8 @@ import os
 import socket
 import ssl
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from tacit.agent.addresses import host_and_port
 from tacit.agent.faults import Fault, RunError
@@ -64,11 +64,21 @@ def listen(address: str) -> socket.socket:
 
 
 @contextmanager
-def secured(context: ssl.SSLContext, connection: socket.socket) -> Iterator[ssl.SSLSocket]:
-    """TLS over a connection, which is closed in the end. Handshake and each message have a time limit."""
+def secured(
+    context: ssl.SSLContext,
+    connection: socket.socket,
+    stranger: Callable[[ssl.SSLSocket], AbstractContextManager[object]] = nullcontext,
+) -> Iterator[ssl.SSLSocket]:
+    """TLS over a connection, which is closed in the end. Handshake and each message have a time limit.
+
+    stranger: entered until the other end has shown its certificate.
+    """
+    server = context.protocol == ssl.PROTOCOL_TLS_SERVER
     with connection:
         connection.settimeout(PATIENCE)
-        with context.wrap_socket(connection, server_side=context.protocol == ssl.PROTOCOL_TLS_SERVER) as channel:
+        with context.wrap_socket(connection, server_side=server, do_handshake_on_connect=False) as channel:
+            with stranger(channel):
+                channel.do_handshake()
             yield channel
 
 

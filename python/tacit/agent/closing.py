@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from tacit.agent.addresses import host_and_port
+from tacit.agent.callers import Callers
 from tacit.agent.channel import PATIENCE, der, listen, receive, secure, secured, send
 from tacit.agent.entry import canonical
 from tacit.agent.faults import RunError
@@ -26,7 +27,7 @@ PROTOCOL = "tacit-closing/1"
 MOST_BYTES = 1 << 20
 """Of a message. What parties sign grows with the square of their number, and a hundred fit."""
 MOST_CALLERS = 32
-"""Callers that are answered at the same time. Others are turned away: a party calls again."""
+"""Callers that are answered at the same time."""
 PAUSE = 0.03
 """Seconds between calls of a party that has not all."""
 SECONDS = {True: 3.0, False: 1.5}
@@ -43,7 +44,6 @@ class Closing:
         self._completed = record.said[me].outcome == COMPLETED
         self._changed = threading.Condition()
         self._over = threading.Event()
-        self._callers = threading.Semaphore(MOST_CALLERS)
         self._has_all: set[str] = set()
         self._refused: dict[str, float] = {}
         self._others = tuple(others)
@@ -113,32 +113,22 @@ class Closing:
             listener = listen(self._members.parties[self._me].address)
         except (RunError, ValueError):
             return
+        callers = Callers(server, MOST_CALLERS, lambda channel: self._answer(channel, identities))
         listener.settimeout(PAUSE)
         with listener:
             while not self._over.is_set():
                 with suppress(OSError):
-                    connection, _ = listener.accept()
-                    if self._callers.acquire(blocking=False):
-                        answer = (connection, server, identities)
-                        threading.Thread(target=self._answer, args=answer, daemon=True).start()
-                    else:
-                        connection.close()
+                    callers.answer(listener.accept()[0])
 
-    def _answer(self, connection: socket.socket, server: ssl.SSLContext, identities: dict[bytes, str]) -> None:
-        """One caller. Strangers are left without an answer."""
-        try:
-            with secured(server, connection) as channel:
-                name = identities.get(channel.getpeercert(binary_form=True) or b"")
-                if name is not None and channel.selected_alpn_protocol() == PROTOCOL:
-                    heard = receive(channel, MOST_BYTES)
-                    self._take(heard)
-                    said = self._own()
-                    send(channel, said)
-                    self._heard(name, heard, said)
-        except (OSError, ValueError):
-            pass
-        finally:
-            self._callers.release()
+    def _answer(self, channel: ssl.SSLSocket, identities: dict[bytes, str]) -> None:
+        """One caller. Raises OSError or ValueError."""
+        name = identities.get(channel.getpeercert(binary_form=True) or b"")
+        if name is not None and channel.selected_alpn_protocol() == PROTOCOL:
+            heard = receive(channel, MOST_BYTES)
+            self._take(heard)
+            said = self._own()
+            send(channel, said)
+            self._heard(name, heard, said)
 
     def _own(self) -> bytes:
         """All that this party has."""

@@ -11,29 +11,23 @@ party`` with the same query.
 
 from __future__ import annotations
 
-import tempfile
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, overload
 
-from tacit.agent.addresses import free_ports, is_loopback
+from tacit.agent.addresses import is_loopback
 from tacit.agent.answer import Answer
-from tacit.agent.cost import Cost, combined
 from tacit.agent.diagnosis import as_run_error
-from tacit.agent.events import Event
 from tacit.agent.explanation import Explanation, tables_html, tables_text
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.federation_private import predicted_on
 from tacit.agent.kept_catalog import with_kept
 from tacit.agent.kept_store import KeptStore
-from tacit.agent.party_process import PartyTask, Start, spawn
-from tacit.agent.process_tree import ProcessTree, Watcher
-from tacit.agent.proof import Proof
-from tacit.agent.signer import Signer
+from tacit.agent.local_run import LocalRun, Run
+from tacit.agent.party_process import Start, spawn
+from tacit.agent.process_tree import Watcher
 from tacit.agent.steps import participants
 from tacit.agent.verdicts import Verdict, verdicts
 from tacit.plan import StepCost, explain_json, explain_text, predict
@@ -55,27 +49,6 @@ def connect(
     """
     path, folder = Path(federation), None if private is None else Path(private)
     return Connection(Federation.load(path, party, folder), path, party)
-
-
-@dataclass(frozen=True)
-class Run:
-    """What is known after a run: the answer, if a recipient runs here, every party's ledger entry, and the cost.
-
-    The answer of a statement about a kept table, which opens nothing, says which tables it has made or dropped.
-    """
-
-    answer: Answer | None
-    entries: Mapping[str, Event]
-    cost: Cost
-
-    @property
-    def unrecorded(self) -> RunError | None:
-        """What to say after the answer has been delivered if a party could not record the end of the run."""
-        for party, entry in self.entries.items():
-            if "unrecorded" in entry:
-                problem = f"the answer is whole, but its run is recorded as approved only: {entry['unrecorded']}"
-                return RunError(Fault.INPUT, problem, party)
-        return None
 
 
 class Connection:
@@ -188,47 +161,9 @@ class Connection:
         for connections of the private file. start: how the process of a party is started.
         approved: run it only if the parties here have approved the plan before, by `tacit approve`.
         """
-        metrics: dict[str, dict[str, Any]] = {}
-
-        def follow(party: str, event: Event) -> None:
-            if event["event"] == "metrics":
-                metrics[party] = event["steps"]
-            watch(party, event)
-
         here = self.parties_here(plan)
-        with (
-            tempfile.TemporaryDirectory(prefix="tacit-") as folder,  # readable by this user only
-            self._addresses(here) as addresses,
-        ):
-            brief = wait is None and self.party is not None
-            seconds = self.federation.privates[self.party].network.connect_timeout if brief and self.party else wait
-            answers = {party: Path(folder) / f"{party}.duckdb" for party in here if party in plan.recipients}
-            private = self.federation.members.private_files
-            tasks = [
-                PartyTask(
-                    party,
-                    self.path,
-                    private,
-                    plan.query,
-                    plan.recipients,
-                    seconds,
-                    answers.get(party),
-                    addresses,
-                    brief,
-                    approved,
-                )
-                for party in here
-            ]
-            entries = ProcessTree(tasks, start).run(follow)
-            cost = Cost(self.predict(plan), combined(metrics))
-            answer = None
-            if answers:
-                recipient, saved = next(iter(answers.items()))
-                proof = Proof(entries[recipient], Signer.of(self.federation.members, recipient))
-                answer = Answer.load(saved, plan, cost, proof)
-        if not plan.recipients:
-            answer = Answer.of_statement(_done(entries), plan, cost)
-        return Run(answer, entries, cost)
+        local = LocalRun(self.federation, self.path, self.party, plan, here, wait, approved)
+        return local.run(watch, start, self.predict(plan))
 
     def parties_here(self, plan: PlacedPlan) -> tuple[str, ...]:
         """The participants whose processes this machine starts.
@@ -255,12 +190,6 @@ class Connection:
             )
         return names
 
-    def _addresses(self, here: Sequence[str]) -> AbstractContextManager[Mapping[str, str]]:
-        """Where the parties of a run are, if that need not be as all others know it, since there are none."""
-        if self.party is not None or len(here) < 2:
-            return nullcontext({})
-        return free_ports({name: self.federation.address(name) for name in here})
-
     def _holders(self, step: DropStep) -> tuple[str, ...]:
         """The parties that run here and have a part of the table to drop: each drops its own, without the others."""
         if self.party is not None and self.party not in step.parties:
@@ -268,9 +197,3 @@ class Connection:
             raise RunError(Fault.INPUT, f"{problem}.")
         asked = step.parties if self.party is None else (self.party,)
         return tuple(name for name in asked if KeptStore(self.federation, name).path(step.table).exists())
-
-
-def _done(entries: Mapping[str, Event]) -> list[tuple[str, int | None]]:
-    """The tables, with their rows, that a statement has made or dropped."""
-    found = [entry[what] for entry in entries.values() for what in ("kept", "dropped") if what in entry]
-    return list(dict.fromkeys((each["table"], each.get("rows")) for each in found))

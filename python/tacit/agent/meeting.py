@@ -24,6 +24,7 @@ from typing import Any
 from tacit import _native
 from tacit.agent import prices
 from tacit.agent.addresses import host_and_port
+from tacit.agent.callers import Callers
 from tacit.agent.channel import PATIENCE, der, listen, receive, secure, secured, send
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
@@ -38,7 +39,7 @@ LONGEST = 1e12
 PAUSE = 0.3
 """Seconds between calls of a party that does not answer."""
 MOST_CALLERS = 16
-"""Callers that are answered at the same time. Others are turned away: a party calls again."""
+"""Callers that are answered at the same time."""
 
 CHECKING, READY, STOPPED, COMPUTING = "checking", "ready", "stopped", "computing"
 """What a party does: it compares files, waits for a run with all it needs, cannot take part, or runs already.
@@ -118,7 +119,6 @@ class Meeting:
         self._own, self._once = own, once
         self._over = threading.Event()
         self._threads: list[threading.Thread] = []
-        self._callers = threading.Semaphore(MOST_CALLERS)
         self.changed = threading.Condition()
         self.reached: dict[str, Status] = {}
         self.heard: dict[str, Status] = {}
@@ -185,33 +185,22 @@ class Meeting:
             self._over.wait(PAUSE)
 
     def _answer_all(self, listener: socket.socket, server: ssl.SSLContext, identities: dict[str, bytes]) -> None:
+        callers = Callers(server, MOST_CALLERS, lambda channel: self._answer(channel, identities))
         listener.settimeout(PAUSE)
         with listener:
             while not self._over.is_set():
                 with suppress(OSError):
-                    connection, _ = listener.accept()
-                    if self._callers.acquire(blocking=False):
-                        threading.Thread(
-                            target=self._answer, args=(connection, server, identities), daemon=True
-                        ).start()
-                    else:
-                        connection.close()
+                    callers.answer(listener.accept()[0])
 
-    def _answer(self, connection: socket.socket, server: ssl.SSLContext, identities: dict[str, bytes]) -> None:
-        """One caller. Strangers are left without an answer."""
-        try:
-            with secured(server, connection) as channel:
-                shown = channel.getpeercert(binary_form=True)
-                names = [name for name, certificate in identities.items() if certificate == shown]
-                if names and channel.selected_alpn_protocol() == PROTOCOL:
-                    said, own = Status.read(receive(channel)), self._own()
-                    # What a run is about is nothing for those that have no part in it.
-                    send(channel, (own if names[0] in self._others else replace(own, agreed={})).write())
-                    self._note(self.heard, names[0], said)
-        except (OSError, ValueError):
-            pass
-        finally:
-            self._callers.release()
+    def _answer(self, channel: ssl.SSLSocket, identities: dict[str, bytes]) -> None:
+        """One caller. Raises OSError or ValueError."""
+        shown = channel.getpeercert(binary_form=True)
+        names = [name for name, certificate in identities.items() if certificate == shown]
+        if names and channel.selected_alpn_protocol() == PROTOCOL:
+            said, own = Status.read(receive(channel)), self._own()
+            # What a run is about is nothing for those that have no part in it.
+            send(channel, (own if names[0] in self._others else replace(own, agreed={})).write())
+            self._note(self.heard, names[0], said)
 
 
 class Unreached(Exception):

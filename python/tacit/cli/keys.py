@@ -14,7 +14,9 @@ from rich.console import Console
 from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
+from tacit.agent.key_change import check_replaceable, told
 from tacit.agent.keys import make_keys
+from tacit.cli.consent import question
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.screen import console
 
@@ -23,13 +25,13 @@ HELP = "make the parties' key pairs, or show fingerprints"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """--federation, --private, --name, --force, --show."""
+    """--federation, --private, --name, --force, --show, --yes."""
     add_federation(parser)
     parser.add_argument(
         "--name", metavar="PARTY", help="the party to make keys for (default: all, to try things on one machine)"
     )
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--force", action="store_true", help="replace existing keys")
+    what.add_argument("--force", action="store_true", help="replace existing keys, unless kept tables need them")
     what.add_argument(
         "--show",
         nargs="?",
@@ -38,6 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="make nothing, and print the fingerprint of a certificate, or without FILE those of the parties",
     )
+    parser.add_argument("--yes", action="store_true", help="with --force: do not ask, at a terminal")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -50,11 +53,24 @@ def run(options: argparse.Namespace) -> int:
     names = tuple(members.parties) if options.name is None else (members.known(options.name),)
     if options.show is not None:
         return _show(members, names, screen)
+    if options.force:
+        _ask(members, names, yes=options.yes)
     for name, made in make_keys(members, names, replace=options.force).items():
         files = f"private key {made.private_key}, certificate {made.certificate}"
         for line in (files, f"fingerprint {made.fingerprint}"):
             screen.print(f"{name}: {line}", soft_wrap=True, markup=False)
     return 0
+
+
+def _ask(members: Members, names: Sequence[str], *, yes: bool) -> None:
+    """Say what new keys make unreadable, before anything is replaced. Raises RunError if that stands against them."""
+    for name in names:
+        check_replaceable(members, name)
+    lost = [line for line in (told(members, name) for name in names) if line]
+    for line in lost:
+        console(to_stderr=True).print(line, soft_wrap=True)
+    if lost:
+        question("Replace the keys", yes=yes, quiet=False)(lost)
 
 
 def _show(members: Members, names: Sequence[str], screen: Console) -> int:

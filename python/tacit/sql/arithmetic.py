@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import reduce
 
 from tacit.plan.algebra import bounds, moments
-from tacit.plan.algebra.expressions import is_rounding
+from tacit.plan.algebra.expressions import is_rounding, joined
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Call, Expr, Literal
 from tacit.plan.algebra.relations import Operator as Op
@@ -84,7 +84,7 @@ def logic(op: Op, args: Sequence[Expr], position: Position | None) -> Expr:
     bound = tuple(condition(each) for each in args)
     if op == "not":
         return Call(op, bound, Boolean(), bound[0].nullable, position)
-    return reduce(lambda a, b: Call(op, (a, b), Boolean(), _any_null(a, b), position), bound)
+    return joined(op, bound, position)
 
 
 def condition(expr: Expr) -> Expr:

@@ -238,8 +238,13 @@ def constant_integer(node: exp.Expr, text: Text, what: str) -> int:
 
 def conjuncts(node: exp.Expr) -> list[exp.Expr]:
     """The conditions that AND joins, without their parentheses."""
-    if isinstance(node, exp.Paren):
-        return conjuncts(node.this)
-    if isinstance(node, exp.And):
-        return [each for side in (node.this, node.expression) for each in conjuncts(side)]
-    return [node]
+    found, left = [], [node]
+    while left:
+        match left.pop():
+            case exp.Paren() as paren:
+                left.append(paren.this)
+            case exp.And() as both:
+                left += [both.expression, both.this]
+            case condition:
+                found.append(condition)
+    return found

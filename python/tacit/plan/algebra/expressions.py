@@ -6,15 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
-from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
+from tacit.plan.algebra.refusals import Position
+from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal, Operator
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field, Timestamp
+
+FEW = 32
+"""Conditions that are joined one behind the other. Passes go down a tree one call a level; more are halved before."""
+
+
+def joined(op: Operator, conditions: Sequence[Expr], position: Position | None = None) -> Expr:
+    """Conditions joined by AND or OR, at least one: a tree whose depth hardly grows with their number."""
+    if len(conditions) <= FEW:
+        return reduce(lambda a, b: Call(op, (a, b), Boolean(), a.nullable or b.nullable, position), conditions)
+    middle = len(conditions) // 2
+    return joined(op, [joined(op, each, position) for each in (conditions[:middle], conditions[middle:])], position)
 
 
 def conjunction(conditions: Sequence[Expr]) -> Expr:
     """All conditions joined by AND (TRUE if there are none)."""
-    if not conditions:
-        return Literal(True, Boolean())
-    return reduce(lambda a, b: Call("and", (a, b), Boolean(), a.nullable or b.nullable), conditions)
+    return joined("and", conditions) if conditions else Literal(True, Boolean())
 
 
 def conjuncts(condition: Expr) -> list[Expr]:

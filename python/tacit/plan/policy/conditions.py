@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal, Operator
+from tacit.plan.algebra.expressions import joined
+from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Timestamp, Type, Varchar
 
 TRUE = Literal(True, Boolean())
@@ -13,12 +14,14 @@ FALSE = Literal(False, Boolean())
 
 def every(*conditions: Expr) -> Expr:
     """All conditions joined by AND; TRUE if there are none."""
-    return _joined("and", TRUE, [each for each in conditions if each != TRUE])
+    found = [each for each in conditions if each != TRUE]
+    return joined("and", found) if found else TRUE
 
 
 def either(*conditions: Expr) -> Expr:
     """All conditions joined by OR; FALSE if there are none."""
-    return _joined("or", FALSE, [each for each in conditions if each != FALSE])
+    found = [each for each in conditions if each != FALSE]
+    return joined("or", found) if found else FALSE
 
 
 def negated(condition: Expr) -> Expr:
@@ -88,12 +91,3 @@ def refreshed(expr: Expr, known: Mapping[str, Field]) -> Expr:
             decisive = list(zip(args, new, strict=True))[1 if op == "if" else 0 :]
             more = op != "is_null" and any(b.nullable and not a.nullable for a, b in decisive)
             return Call(op, new, type_, nullable or more, position)
-
-
-def _joined(op: Operator, none: Expr, conditions: list[Expr]) -> Expr:
-    if not conditions:
-        return none
-    found, *others = conditions
-    for each in others:
-        found = Call(op, (found, each), Boolean(), found.nullable or each.nullable)
-    return found

@@ -30,7 +30,7 @@ ORDERS: Final[Mapping[Operator, tuple[int, ...]]] = {
 }  # fmt: skip
 """How the operands of a comparison that holds are ordered: as -1 and 0, as 0 and 0, or as 1 and 0."""
 
-MOST_PARTS = 2_000
+MOST_PARTS = 10_000
 """Of one condition."""
 
 Value = Fraction | str | bool | None
