@@ -339,6 +339,8 @@ def test_rules_that_change_while_a_party_waits_hold(matched: Ruled, tmp_path: Pa
     """
     older = tmp_path.with_name(f"{tmp_path.name}-older")
     shutil.copytree(matched.folder, older)
+    private = older / "private" / "north.toml"
+    private.write_text(private.read_text().replace("connect_timeout = 20", "connect_timeout = 600"))
     south = waiting(matched, "south", *BOTH, "--with", "north", "--output", "s.parquet", "--wait", "60s")
     matched.again(HIDDEN, JOINED)
     north = matched.start("north", *BOTH, "--with", "south", "--output", "n.parquet", folder=older)
@@ -346,6 +348,10 @@ def test_rules_that_change_while_a_party_waits_hold(matched: Ruled, tmp_path: Pa
     assert ends[1].status == 3 and not (older / "n.parquet").exists(), [
         (each.status, each.told[-300:]) for each in ends
     ]
+    assert ends[1].told.splitlines()[-1].startswith("tacit: refused by south: select: people.ssn would be seen")
+    assert ends[0].status == 5 and ends[0].told.splitlines()[-1] == (
+        'tacit: agreement: party "south" ended the run: its policy refused.'
+    ), "north is told at once, and nothing but that"
 
 
 def test_nothing_is_read_without_an_approval(matched: Ruled) -> None:
