@@ -422,7 +422,6 @@ columns.ssn = { type = "BIGINT", min = 1, max = 999999999, use = ["join"] }
     assert hidden.question("customers", "people", reveal="cardinality", to="north")
 
 
-@pytest.mark.xfail(strict=True, reason="A match reads keys of CSV files as texts, a query by their types")
 def test_a_number_is_the_same_with_and_without_guards(tmp_path: Path) -> None:
     """rules.md and guarded.py: the query counts what the match counts. Of CSV files of offers they read other keys.
 

@@ -121,8 +121,8 @@ class Match(Run):
 
     @property
     def _stamp(self) -> str:
-        """Which input was put into bins, and as which tables of offers."""
-        return json.dumps([self.source.stored.stamp, self.parameters.tables])
+        """Which input was put into bins, read as what, and as which tables of offers."""
+        return json.dumps([self.source.stamp, self.parameters.tables])
 
     def learns(self) -> bool:
         """Whether this party gets rows."""
