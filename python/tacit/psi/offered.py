@@ -15,7 +15,7 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.federation_offers import read_any_offers
 from tacit.plan.account.terms_text import is_open
-from tacit.plan.algebra.types import Date, Timestamp, Type
+from tacit.plan.algebra.types import Date, Timestamp, Type, sql_name
 from tacit.plan.facts.catalog import Table
 from tacit.psi.disclosures import together
 
@@ -79,6 +79,13 @@ def table_of(members: Members, me: str, path: Path) -> Table | None:
     files = members.private(me).tables
     found = [offered_by(members, me, name) for name, file in files.items() if _same(path, file)]
     return next((each for each in found if not is_open(each, tuple(members.parties))), None)
+
+
+def declared(table: Table, columns: Sequence[str]) -> list[str]:
+    """As what columns are offered; nothing of one that is not."""
+    known = {column.field.name: column for column in table.columns}
+    found = [known[name] for name in columns if name in known]
+    return [f"{sql_name(each.field.type)}{', rounded' if each.rounded else ''}" for each in found]
 
 
 def made_of(members: Members, me: str, path: Path) -> Table | None:

@@ -76,6 +76,11 @@ class Source:
     numbers: tuple[NumberColumn, ...] = ()
     offered: Mapping[str, OfferedColumn] = field(default_factory=dict)
 
+    def key_types(self) -> list[str]:
+        """As what the key columns are read."""
+        casts = {column: cast.kind for column, cast in self.casts.items()}
+        return [casts.get(column, self._type(column)) for column in self.key]
+
     @property
     def name(self) -> str:
         """What it is called in sentences."""
