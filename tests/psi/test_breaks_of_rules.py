@@ -313,6 +313,9 @@ def test_rows_of_one_table_are_not_written_as_those_of_another(matched: Ruled) -
     North's disk is full after a match with people. It names others next, which south has just offered, and forbids
     people: without any contact, north gets the rows that match people, and its ledger says of others.
     """
+    for owner in ("north", "south"):
+        path = matched.folder / "offers" / f"{owner}.toml"
+        path.write_text(path.read_text().replace("rows = 500", "rows = 20000"))
     store(matched, "customers", "SELECT i::BIGINT AS ssn, 'n' || i AS own FROM range(1, 20001) t(i)")
     store(matched, "people", "SELECT (i + 15000)::BIGINT AS ssn FROM range(1, 20001) t(i)")
     on_disk = ("--bins", "12", "--memory", "2M", "--workers", "1", "--protocol", "dh", "--columns", "ssn")

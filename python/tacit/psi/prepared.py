@@ -26,10 +26,11 @@ from tacit.psi.prepared_file import (
     write_prepared,
     write_privately,
 )
+from tacit.psi.reading import Counts, partition
 from tacit.psi.report import Found, Report
 from tacit.psi.request import Request
 from tacit.psi.run import Run
-from tacit.psi.source import Counts, Source, partition
+from tacit.psi.source import Source
 from tacit.psi.start import Start, Tell, silent
 
 DEFAULT_BUDGET = 1 << 20

@@ -1,4 +1,4 @@
-"""A party's own input: its columns looked up and typed, its rows read into bins or with their keys.
+"""A party's own input: its columns looked up and typed.
 
 What stands in the file is for tacit.local.stored to say.
 """
@@ -6,26 +6,23 @@ What stands in the file is for tacit.local.stored to say.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeVar
 
 import duckdb
 
-from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.local.as_offered import OfferedColumn, check_columns, offered_columns
 from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.database import connect, quoted
 from tacit.local.engine import ArrowStream
 from tacit.local.stored import Stored, stored_file, stored_stream
-from tacit.plan.facts.catalog import Table as OfferedTable
+from tacit.plan.facts.catalog import Table
 from tacit.psi.exact import CASTS, Exact, TextKey, input_faults
 from tacit.psi.kinds import kind_of, portable, width_of
 from tacit.psi.number_columns import NumberColumn
-from tacit.psi.parameters import Parameters
 
 OFFSET_BYTES = 4
 """What Arrow adds to each text."""
@@ -38,14 +35,6 @@ SAMPLED_ROWS = 50_000
 MOMENT = "TIMESTAMP"
 """DuckDB's type of moments."""
 
-Table = TypeVar("Table", _native.Binned, _native.KeyedTable)
-
-Counts = tuple[int, int, list[int]]
-"""Rows, rows with NULL in a key column, and by key column the rows without a valid value."""
-
-Folder = tuple[str, str, bytes]
-"""Where the files of bins go, the name of the run, and the key under which they are encrypted."""
-
 
 @dataclass(frozen=True)
 class OwnTable:
@@ -54,7 +43,7 @@ class OwnTable:
     moments: key columns of days that another table has moments for: SQL compares the first moments of days with them.
     """
 
-    table: OfferedTable
+    table: Table
     computed: Sequence[str] = ()
     moments: frozenset[str] = frozenset()
 
@@ -265,7 +254,7 @@ def open_source(
     return source
 
 
-def _named_as_offered(stored: Stored, table: OfferedTable) -> Stored:
+def _named_as_offered(stored: Stored, table: Table) -> Stored:
     """The same with columns named as the offer does: SQL compares names without case."""
     names = {column.field.name.lower(): column.field.name for column in table.columns}
     return replace(stored, types={names.get(name.lower(), name): type_ for name, type_ in stored.types.items()})
@@ -281,64 +270,3 @@ def _offered(
         moment = column.name in own.moments
         value = f"CAST({column.value} AS {MOMENT})"
         yield replace(column, value=value, type=MOMENT) if moment else column
-
-
-def partition(
-    source: Source,
-    key: bytes,
-    normalisers: Sequence[str],
-    tell: Callable[[str], None],
-    *,
-    memory: int,
-    keep_keyless: bool,
-    bins: int = 1,
-    folder: Folder | None = None,
-) -> tuple[_native.Binned, Counts]:
-    """Put an input into bins. folder: where they go, None for memory. Raises RunError that names what is wrong."""
-
-    def put() -> _native.Binned:
-        return _native.Binned.partition(
-            source.select(),
-            key=key,
-            columns=source.key_columns(normalisers),
-            payload=source.places(source.columns),
-            bins=bins,
-            folder=folder,
-            flush_bytes=max(1 << 20, min(1 << 29, memory // 4)),
-            keep_keyless=keep_keyless,
-        )
-
-    return _read(source, put, tell)
-
-
-def keyed(
-    source: Source, key: bytes, parameters: Parameters, tell: Callable[[str], None]
-) -> tuple[_native.KeyedTable, Counts]:
-    """Read an input whose rows may have several keys. The counts: with several, rows without any of them count as NULL.
-
-    Raises RunError that names what is wrong.
-    """
-
-    def put() -> _native.KeyedTable:
-        keys = parameters.by_key(source.key_columns(parameters.normalisers))
-        return _native.KeyedTable.read(source.select(), key=key, keys=keys, payload=source.places(source.columns))
-
-    table, (rows, null, invalid) = _read(source, put, tell)
-    return table, (rows, null, invalid if parameters.keys == 1 else [])
-
-
-def _read(source: Source, put: Callable[[], Table], tell: Callable[[str], None]) -> tuple[Table, Counts]:
-    """Read the rows once, and say what is wrong with them."""
-    try:
-        table = put()
-    except (_native.InputError, duckdb.Error) as error:
-        problem = str(error) if isinstance(error, _native.InputError) else "its rows cannot be read; save it anew"
-        raise source.unreadable(problem) from None
-    rows, null, invalid = table.counts
-    if rows != source.rows or source.stored.changed:
-        raise RunError(Fault.INPUT, f"{source.name}: it changed while it was read; run the same command again.")
-    for column, (count, first) in zip(source.key, invalid, strict=True):
-        if count:
-            more = f"; {count - 1:,} more are not" if count > 1 else ""
-            tell(f"{source.name}, column {column}: the value in row {first} is not valid{more}")
-    return table, (rows, null, [count for count, _ in invalid])
