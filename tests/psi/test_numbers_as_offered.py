@@ -153,6 +153,17 @@ def test_how_a_file_is_written_stands_beside_where_it_is(matched: Ruled) -> None
         )  # fmt: skip
 
 
+def test_numbers_are_spelt_in_no_way(matched: Ruled) -> None:
+    """Docs: what --normalise reads are texts. Before the offer counted, so were the keys of CSV files."""
+    as_csv(matched, "south", "people", "ssn::VARCHAR")
+    done = ends(matched, "--normalise", "ssn=name", "--output", "o.parquet")
+    for each, table in zip(done, ("customers.parquet", "people.csv"), strict=True):
+        assert each.status == 2 and each.told.rstrip().endswith(
+            f"{table}, column ssn: it is number, and --normalise ssn=name spells texts alike; leave out --normalise at "
+            "all parties."
+        ), each
+
+
 def as_csv(ruled: Ruled, party: str, table: str, written: str) -> None:
     """A party's table as a CSV file whose keys are written so."""
     duckdb.connect().execute(

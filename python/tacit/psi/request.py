@@ -136,12 +136,23 @@ class Request:
         table = None if own is None else OwnTable(
             replace(own, path=str(data)), self._computed(members, columns), self.named.moments
         )  # fmt: skip
-        return open_source(data, self.key, columns, self.limits.memory, self.key_kinds(), form, table)
+        source = open_source(data, self.key, columns, self.limits.memory, self.key_kinds(), form, table)
+        self._check_spelt(source)
+        return source
+
+    def _check_spelt(self, source: Source) -> None:
+        """Refuse to spell what is no text. Raises RunError."""
+        for column, how, kind in zip(source.key, self.normalisers(), source.kinds(), strict=True):
+            if how != "exact" and kind != "text":
+                problem = f"{source.name}, column {column}: it is {kind}, and --normalise {column}={how} spells texts"
+                raise RunError(Fault.INPUT, f"{problem} alike; leave out --normalise at all parties.")
 
     def _computed(self, members: Members, columns: Sequence[str] | None) -> Sequence[str]:
         """Own columns that are computed with: those that are shared, or the one that is summed."""
         if self.reveal == "shares":
             return columns or ()
+        if self.reveal in REVEALS:
+            return ()
         _, summed = _revealed(self.reveal, matching(members, self.me, self.other))
         return (summed[1],) if summed is not None and summed[0] == self.me else ()
 
