@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tacit.local.as_offered import check_table
 from tacit.local.csv_form import USUAL
-from tacit.local.duckdb_engine import check_table
 from tacit.local.errors import DataError
 from tacit.plan.algebra.types import Decimal, Field, Timestamp, Type
 from tacit.plan.facts.catalog import Column, Table

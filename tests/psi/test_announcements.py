@@ -10,9 +10,9 @@ from tacit import _native
 from tacit.agent.faults import RunError
 from tacit.plan.facts.catalog import Link
 from tacit.psi.choice import choose
+from tacit.psi.kinds import KINDS
 from tacit.psi.parameters import Parameters
 from tacit.psi.request import Limits
-from tacit.psi.source import KINDS
 
 HONEST: dict[str, Any] = {"rows": 10, "memory": 1 << 30, "workers": 1, "kinds": ["text"]}
 

@@ -49,7 +49,7 @@ def test_one_line_of_names_is_a_table_without_rows(tmp_path: Path) -> None:
 )
 def test_a_malformed_file_is_one_sentence(tmp_path: Path, content: str | bytes, said: str) -> None:
     from tacit.psi.parameters import Parameters
-    from tacit.psi.source import partition
+    from tacit.psi.reading import partition
 
     parameters = Parameters(("a", "b"), ("exact",), ("a", "b"))
     with pytest.raises(RunError, match=said) as error:

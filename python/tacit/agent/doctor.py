@@ -24,8 +24,8 @@ from tacit.agent.federation_members import Members
 from tacit.agent.federation_private import OTHERS
 from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.meeting import CHECKING, COMPUTING, Meeting, Status, matches_key
+from tacit.local.as_offered import check_table
 from tacit.local.csv_form import USUAL, CsvForm
-from tacit.local.duckdb_engine import check_table
 from tacit.plan.facts.catalog import Table
 
 LEAST_FREE = 1 << 30

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from tacit.audit.tracked import MARK, ROW
+from tacit.local.as_offered import opened_table
 from tacit.local.average import MACROS
 from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.database import connect, quoted
-from tacit.local.duckdb_engine import opened_table
 from tacit.local.errors import told
 from tacit.local.render import render
 from tacit.local.source import data_path

@@ -31,9 +31,10 @@ WITHHELD = "withheld, since fewer stand behind it than an owner's floor"
 
 def planned(options: argparse.Namespace, asked: str, parameters: Parameters) -> Guarded:
     """The plan of a query. Raises RunError if parties compute it that take no part in the match."""
-    if options.input is not None:
-        problem = "--input: the private file says where the table of an offer is"
-        raise RunError(Fault.INPUT, f"{problem}; leave out --input.")
+    for option, given in (("--input", options.input is not None), ("--csv", bool(options.csv))):
+        if given:
+            problem = f"{option}: the private file says where the table of an offer is, and how it is written"
+            raise RunError(Fault.INPUT, f"{problem}; leave out {option}.")
     connection = connect(options.federation, party=options.me, private=options.private)
     plan = connection.plan(asked, parameters.to)
     names = participants(plan, connection.federation.catalog.parties)

@@ -11,23 +11,21 @@ from types import TracebackType
 
 import duckdb
 
+from tacit.local.as_offered import opened_table
 from tacit.local.average import MACROS
 from tacit.local.checks import check_source
 from tacit.local.computed import computed_columns
 from tacit.local.csv_form import USUAL, CsvForm
-from tacit.local.csv_source import open_csv
 from tacit.local.database import connect, quoted
 from tacit.local.encode import decoded, encoded
 from tacit.local.engine import ArrowStream
 from tacit.local.errors import told
-from tacit.local.parquet_source import open_parquet
 from tacit.local.render import render
 from tacit.local.size import unfiltered_rows
 from tacit.local.source import Source, data_path, used_fields
 from tacit.local.sql_types import NO_COLUMNS
 from tacit.plan.algebra.relations import Opened, Scan
 from tacit.plan.algebra.trees import scans
-from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.physical.operators import Given
 from tacit.plan.physical.placed import LocalStep, PlacedPlan, ReleaseStep, TailStep
@@ -166,27 +164,6 @@ class _Stream:
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._stream.__arrow_c_stream__(requested_schema)
-
-
-def check_table(table: Table, form: CsvForm) -> int:
-    """Check all that is offered of an owner's table against its file. form: of a CSV file.
-
-    Returns its rows; raises DataError.
-    """
-    with (
-        tempfile.TemporaryDirectory(prefix="tacit-") as spill,
-        connect(temp_directory=spill) as database,
-        told(data_path(table)),
-    ):
-        return check_source(database, opened_table(database, table, tuple(c.field for c in table.columns), form))
-
-
-def opened_table(database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Field, ...], form: CsvForm) -> Source:
-    """Open columns of an owner's table in a database. form: of a CSV file. Raises DataError."""
-    relation = f"source {table.name}"
-    if data_path(table).lower().endswith(".parquet"):
-        return open_parquet(database, table, fields, relation)
-    return open_csv(database, table, fields, relation, form)
 
 
 def _used_columns(plan: PlacedPlan, party: str, owned: Mapping[str, Table]) -> dict[str, frozenset[str]]:

@@ -21,12 +21,8 @@ def open_parquet(database: duckdb.DuckDBPyConnection, table: Table, fields: tupl
     """Create the database's view ``relation`` over the fields' columns. Raises DataError if they are not there."""
     path = data_path(table)
     opened = stamp(path)
-    types = parquet_types(database, path)
-    present = list(types)
     outputs, converted = [], []
-    for field_name, place in positions(path, fields, present).items():
-        field, name = next(each for each in fields if each.name == field_name), present[place]
-        read = reading(path, name, types[name], read_as(table, field.name, field.type), field)
+    for field, name, read in readings(database, table, fields):
         _check(database, path, name, field, read)
         outputs.append(f"{read.value} AS {quoted(field.name)}")
         converted += [] if read.compared else [f"{read.value} AS {quoted(name)}"]
@@ -35,6 +31,20 @@ def open_parquet(database: duckdb.DuckDBPyConnection, table: Table, fields: tupl
     database.execute(f"CREATE VIEW {quoted(relation)} AS {select}").fetchall()
     raw, numbered = (_with(each, converted) for each in (rows, numbered))
     return Source(table, path, fields, relation, raw, numbered, POSITION, opened)
+
+
+def readings(
+    database: duckdb.DuckDBPyConnection, table: Table, fields: tuple[Field, ...]
+) -> list[tuple[Field, str, Reading]]:
+    """Columns with their names in the file, and how each is read. Raises DataError if one is of another type."""
+    path = data_path(table)
+    types = parquet_types(database, path)
+    places, names = positions(path, fields, [*types]), [*types]
+    found = [(field, names[places[field.name]]) for field in fields]
+    return [
+        (field, name, reading(path, name, types[name], read_as(table, field.name, field.type), field))
+        for field, name in found
+    ]
 
 
 def _with(rows: str, converted: list[str]) -> str:

@@ -50,6 +50,14 @@ class Stored:
     form: CsvForm = USUAL
     file: Path | None = None
 
+    @property
+    def changed(self) -> bool:
+        """Whether its file is not the one any more that was opened."""
+        try:
+            return self.file is not None and _stamp(self.file) != self.stamp
+        except DataError:
+            return True
+
     def check_lines(self) -> None:
         """Refuse a CSV file with a malformed line. Raises DataError with the first one."""
         if self.is_csv:
@@ -59,7 +67,7 @@ class Stored:
 def stored_file(database: duckdb.DuckDBPyConnection, path: Path, form: CsvForm = USUAL) -> Stored:
     """A file as it is. form: how it is written, if it is CSV. Raises DataError."""
     name, is_csv = str(path), path.suffix.lower() == ".csv"
-    _, _, size, written = stamp(name, "put the file there, or name another")
+    opened = _stamp(path)
     if is_csv:
         types = dict.fromkeys(_names(name, form), "VARCHAR")
         relation = _all_as_text(name, list(types), form)
@@ -73,7 +81,7 @@ def stored_file(database: duckdb.DuckDBPyConnection, path: Path, form: CsvForm =
         if is_csv:
             _check_csv(name, form)
         raise DataError(name, "the file cannot be read", "save it anew") from None
-    return Stored(name, relation, types, rows, f"{path.resolve()} {size} {written}", is_csv, form, path.resolve())
+    return Stored(name, relation, types, rows, opened, is_csv, form, path.resolve())
 
 
 def stored_stream(database: duckdb.DuckDBPyConnection, stream: ArrowStream) -> Stored:
@@ -94,6 +102,12 @@ def stamp(path: str, advice: str = "put the file there, or correct its path in t
     except OSError as error:
         raise DataError(path, f"the file cannot be read ({error.strerror})", advice) from None
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _stamp(path: Path) -> str:
+    """The same as a text, with the file's own path. Raises DataError."""
+    _, _, size, written = stamp(str(path), "put the file there, or name another")
+    return f"{path.resolve()} {size} {written}"
 
 
 def parquet(path: str, more: str = "") -> str:

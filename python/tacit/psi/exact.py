@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -10,6 +10,7 @@ import duckdb
 
 from tacit.agent.faults import Fault, RunError
 from tacit.local import csv_text, numbers
+from tacit.local.as_offered import OfferedColumn
 from tacit.local.database import quoted, text
 from tacit.local.errors import DataError
 from tacit.local.stored import Stored
@@ -55,10 +56,11 @@ class TextKey:
 
 @dataclass(frozen=True)
 class Exact:
-    """The columns of an input, as expressions of the database that has it."""
+    """The columns of an input, as expressions of the database that has it. offered: those that an offer declares."""
 
     database: duckdb.DuckDBPyConnection
     stored: Stored
+    offered: Mapping[str, OfferedColumn]
 
     def text_key(self, column: str, kind: str) -> TextKey:
         """A column of texts as the kind that the parties declare. Raises RunError if one is not exactly of it."""
@@ -147,12 +149,12 @@ class Exact:
 
     def _decimals(self, column: str, verb: str) -> int:
         """How many decimals a column that is computed with has. Raises RunError."""
-        where, stored = f"{self.stored.name}, column {column}", self.stored.types[column]
+        where, stored = f"{self.stored.name}, column {column}", self._type(column)
         found = numbers.stored_decimals(stored)
         if stored in numbers.FLOATING:
             self._check_floating(column, stored)
             found = self._most(numbers.decimals, column)
-        if found is None and self.stored.is_csv:
+        if found is None and self.stored.is_csv and column not in self.offered:
             found = self._most(numbers.written_decimals, column)
             if found > numbers.MOST_DECIMALS:
                 found = self._most(numbers.decimals, column)
@@ -189,9 +191,14 @@ class Exact:
 
     def _places(self, number: NumberColumn) -> str:
         """A column that is computed with, counted in its last decimal; NULL where that is beyond 64 bits."""
-        is_text = self.stored.types[number.name] in ("VARCHAR", *numbers.FLOATING)
-        exact = numbers.exact(self._number_text(number.name), number.decimals) if is_text else quoted(number.name)
+        is_text = self._type(number.name) in ("VARCHAR", *numbers.FLOATING)
+        value = self.offered[number.name].value if number.name in self.offered else quoted(number.name)
+        exact = numbers.exact(self._number_text(number.name), number.decimals) if is_text else value
         return numbers.scaled(exact, number.decimals)
+
+    def _type(self, column: str) -> str:
+        """As its offer declares it, or as it is stored."""
+        return self.offered[column].type if column in self.offered else self.stored.types[column]
 
     def _number_text(self, column: str) -> str:
         """The texts of a column's numbers, with points before their decimals."""

@@ -15,10 +15,11 @@ from tacit.agent.federation_private import predicted_on
 from tacit.plan.facts.catalog import Link
 from tacit.psi.choice import BYTES_PER_TOKEN, Choice, Chosen, Facts, GroupChoice, choose
 from tacit.psi.parameters import UNBALANCED, Parameters
+from tacit.psi.reading import Counts, Folder, keyed, partition
 from tacit.psi.report import Found, Report
 from tacit.psi.request import Limits
 from tacit.psi.run import Run, Watch, watched
-from tacit.psi.source import Counts, Folder, Source, keyed, partition
+from tacit.psi.source import Source
 from tacit.psi.start import Start
 from tacit.psi.state import (
     State,
@@ -121,8 +122,8 @@ class Match(Run):
 
     @property
     def _stamp(self) -> str:
-        """Which input was put into bins, and as which tables of offers."""
-        return json.dumps([self.source.stored.stamp, self.parameters.tables])
+        """Which input was put into bins, read as what, and as which tables of offers."""
+        return json.dumps([self.source.stamp, self.parameters.tables])
 
     def learns(self) -> bool:
         """Whether this party gets rows."""

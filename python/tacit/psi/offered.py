@@ -6,7 +6,7 @@ matched as that table, or not at all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -15,6 +15,7 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.federation_offers import read_any_offers
 from tacit.plan.account.terms_text import is_open
+from tacit.plan.algebra.types import Date, Timestamp, Type, sql_name
 from tacit.plan.facts.catalog import Table
 from tacit.psi.disclosures import together
 
@@ -26,12 +27,14 @@ Keys = tuple[tuple[str, tuple[str, ...]], ...]
 class Named:
     """What ``--tables`` and ``--key`` name. own: this party's table, None if it brings a file that no offer names.
 
-    keys: this party's own columns of each key. tables: of all tables that are named.
+    keys: this party's own columns of each key. tables: of all tables that are named. moments: own key columns of days
+    that another table has moments for.
     """
 
     own: Table | None
     keys: list[list[str]]
     tables: Keys
+    moments: frozenset[str] = frozenset()
 
 
 UNNAMED = Named(None, [], ())
@@ -53,7 +56,8 @@ def named(members: Members, me: str, tables: Sequence[str], keys: Sequence[Seque
     for table in found:
         for column in flat[table.name]:
             _known(column, table)
-    return Named(own, mine, tuple((each.name, flat[each.name]) for each in found))
+    moments = frozenset[str]() if own is None else _moments(own, found, flat)
+    return Named(own, mine, tuple((each.name, flat[each.name]) for each in found), moments)
 
 
 def owner_of(members: Members, table: str) -> str:
@@ -75,6 +79,13 @@ def table_of(members: Members, me: str, path: Path) -> Table | None:
     files = members.private(me).tables
     found = [offered_by(members, me, name) for name, file in files.items() if _same(path, file)]
     return next((each for each in found if not is_open(each, tuple(members.parties))), None)
+
+
+def declared(table: Table, columns: Sequence[str]) -> list[str]:
+    """As what columns are offered; nothing of one that is not."""
+    known = {column.field.name: column for column in table.columns}
+    found = [known[name] for name in columns if name in known]
+    return [f"{sql_name(each.field.type)}{', rounded' if each.rounded else ''}" for each in found]
 
 
 def made_of(members: Members, me: str, path: Path) -> Table | None:
@@ -163,6 +174,20 @@ def _known(column: str, table: Table) -> None:
         near = get_close_matches(column, columns, n=1)
         hint = f"perhaps you mean {near[0]}" if near else f"{table.owner} offers {', '.join(columns)}"
         raise RunError(Fault.INPUT, f"--key: {table.name} has no column {column!r}; {hint}.")
+
+
+def _moments(own: Table, tables: Sequence[Table], keys: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    """Own key columns of days that stand beside moments. keys: of each table, in one order."""
+    beside = zip(*([_type(table, column) for column in keys[table.name]] for table in tables), strict=True)
+    return frozenset(
+        column
+        for column, types in zip(keys[own.name], beside, strict=True)
+        if isinstance(_type(own, column), Date) and any(isinstance(each, Timestamp) for each in types)
+    )
+
+
+def _type(table: Table, name: str) -> Type:
+    return next(column.field.type for column in table.columns if column.field.name == name)
 
 
 def _same(one: Path, other: Path) -> bool:

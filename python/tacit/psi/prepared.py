@@ -16,7 +16,7 @@ from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.private_key import PrivateKey
 from tacit.plan.facts.catalog import Table
-from tacit.psi.offered import Keys, made_of, offered_by, owner_of
+from tacit.psi.offered import Keys, declared, made_of, offered_by, owner_of
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.prepared_file import (
     COPIES,
@@ -26,10 +26,11 @@ from tacit.psi.prepared_file import (
     write_prepared,
     write_privately,
 )
+from tacit.psi.reading import Counts, partition
 from tacit.psi.report import Found, Report
 from tacit.psi.request import Request
 from tacit.psi.run import Run
-from tacit.psi.source import Counts, Source, partition
+from tacit.psi.source import Source
 from tacit.psi.start import Start, Tell, silent
 
 DEFAULT_BUDGET = 1 << 20
@@ -61,6 +62,7 @@ def prepare(
     about = Description(
         source.rows, budget, source.kinds(), list(normalisers), token_key.hex(), None if file is None else str(file),
         None if own is None else own.name, list(source.key),
+        source.key_types() if own is None else declared(own, source.key),
     )  # fmt: skip
     write_prepared(path, private_key, about, prepared.secret(), published)
     return about
@@ -172,6 +174,10 @@ def _prepared_table(start: Start, about: Description, named: Keys) -> Keys:
     else:
         table = None if about.input is None else made_of(start.members, start.me, Path(about.input))
     prepared = () if table is None else ((table.name, tuple(about.key)),)
+    if table is not None and declared(table, about.key) != about.types:
+        before, now = ", ".join(about.types) or "they were stored", ", ".join(declared(table, about.key)) or "nothing"
+        problem = f"keys of {table.name} were prepared as {before}, and are offered as {now}"
+        raise RunError(Fault.INPUT, f"{problem}; prepare it anew.")
     if named and tuple(each for each in named if owner_of(start.members, each[0]) == start.me) != prepared:
         what = "a file that no offer names" if table is None else f"{table.name} by {', '.join(about.key)}"
         raise RunError(Fault.INPUT, f"what was prepared is {what}; --tables and --key have to name that, and others'.")

@@ -14,7 +14,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from tacit import _native
@@ -42,7 +42,8 @@ class Description:
     """What a prepared table is. rows: of the table. budget: how many rows may be asked about in all.
 
     kinds and normalisers: of each key column. token_key: of tokens. input: the file that it was made of, None for a
-    table in memory. table: the name of that in its owner's offer, None if it has none. key: its key columns.
+    table in memory. table: the name of that in its owner's offer, None if it has none. key: its key columns. types: as
+    what they were read; none in files of earlier versions.
     """
 
     rows: int
@@ -53,6 +54,7 @@ class Description:
     input: str | None
     table: str | None
     key: list[str]
+    types: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tacit import _native
-from tacit.psi.source import Counts
+from tacit.psi.reading import Counts
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,12 @@ from tacit.agent.federation_members import Members
 from tacit.agent.prices import shared_prices
 from tacit.local.csv_form import USUAL, CsvForm, FormError
 from tacit.local.engine import ArrowStream
+from tacit.plan.facts.catalog import Table
 from tacit.psi.disclosures import together
 from tacit.psi.exact import CASTS
 from tacit.psi.offered import UNNAMED, Keys, Named, check_unnamed, named, own_file, owner_of
 from tacit.psi.parameters import LEAST, REVEALS, Parameters, listed
-from tacit.psi.source import Source, open_source
+from tacit.psi.source import OwnTable, Source, open_source
 from tacit.psi.start import matching
 
 
@@ -121,10 +122,9 @@ class Request:
         """
         if columns is None and self.reveal == "shares":
             columns = ()
-        own = self.named.own
+        own, form = self.named.own, self.form(members)
         if own is not None and data is not None:
-            problem = f"--tables names {own.name}, whose file the private file of {self.me} knows"
-            raise RunError(Fault.INPUT, f"{problem}; leave out --input.")
+            raise RunError(Fault.INPUT, f"{self._known(own)}; leave out --input.")
         if own is not None:
             data = own_file(members, own)
         if data is None:
@@ -133,12 +133,39 @@ class Request:
             data = Path(data)
         if own is None and isinstance(data, Path):
             check_unnamed(members, self.me, data)
-        return open_source(data, self.key, columns, self.limits.memory, self.key_kinds(), self.form(members))
+        table = None if own is None else OwnTable(
+            replace(own, path=str(data)), self._computed(members, columns), self.named.moments
+        )  # fmt: skip
+        source = open_source(data, self.key, columns, self.limits.memory, self.key_kinds(), form, table)
+        self._check_spelt(source)
+        return source
+
+    def _check_spelt(self, source: Source) -> None:
+        """Refuse to spell what is no text. Raises RunError."""
+        for column, how, kind in zip(source.key, self.normalisers(), source.kinds(), strict=True):
+            if how != "exact" and kind != "text":
+                problem = f"{source.name}, column {column}: it is {kind}, and --normalise {column}={how} spells texts"
+                raise RunError(Fault.INPUT, f"{problem} alike; leave out --normalise at all parties.")
+
+    def _computed(self, members: Members, columns: Sequence[str] | None) -> Sequence[str]:
+        """Own columns that are computed with: those that are shared, or the one that is summed."""
+        if self.reveal == "shares":
+            return columns or ()
+        if self.reveal in REVEALS:
+            return ()
+        _, summed = _revealed(self.reveal, matching(members, self.me, self.other))
+        return (summed[1],) if summed is not None and summed[0] == self.me else ()
+
+    def _known(self, own: Table) -> str:
+        """Why no option says where the own table is, or how its file is written."""
+        return f"--tables names {own.name}, whose file the private file of {self.me} knows"
 
     def form(self, members: Members) -> CsvForm:
         """How a CSV file is written: as options say it, or the private file of a table. Raises RunError."""
         own = self.named.own
-        if own is not None and not self.csv:
+        if own is not None and self.csv:
+            raise RunError(Fault.INPUT, f"{self._known(own)}; write csv = {{ ... }} there, and leave out --csv.")
+        if own is not None:
             return members.private(self.me).forms.get(own.name, USUAL)
         try:
             return CsvForm.of(self.csv or {})

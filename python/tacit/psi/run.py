@@ -55,10 +55,10 @@ class Run:
     def connected(self) -> Iterator[_native.Pair | _native.Group]:
         """Meet the others, connect, and compare parameters. A failure ends all. Raises RunError and native errors.
 
-        Owners may have changed their rules while this party waited.
+        Owners may have changed their rules while this party waited. Once all are connected, each is told at once of a
+        refusal, and nothing of a table has left.
         """
         self.start.meet(self.parameters)
-        runnable(self.parameters, self.members, self.me, self._leaving)
         self.tell(f"connecting with {together(self.others)}")
         private = self.members.private(self.me)
         end: type[_native.Pair | _native.Group] = _native.Group if self.parameters.several else _native.Pair
@@ -76,6 +76,7 @@ class Run:
         try:
             if self.recording is not None:
                 self.recording.begin(connection.attendance())
+            runnable(self.parameters, self.members, self.me, self._leaving)
             self.shared = True
             yield connection
             if self.recording is not None:

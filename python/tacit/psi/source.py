@@ -1,50 +1,28 @@
-"""A party's own input: its columns looked up and typed, its rows read into bins or with their keys.
+"""A party's own input: its columns looked up and typed.
 
 What stands in the file is for tacit.local.stored to say.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeVar
 
 import duckdb
 
-from tacit import _native
 from tacit.agent.faults import Fault, RunError
+from tacit.local.as_offered import OfferedColumn, check_columns, offered_columns
 from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.database import connect, quoted
 from tacit.local.engine import ArrowStream
 from tacit.local.stored import Stored, stored_file, stored_stream
+from tacit.plan.facts.catalog import Table
 from tacit.psi.exact import CASTS, Exact, TextKey, input_faults
+from tacit.psi.kinds import kind_of, portable, width_of
 from tacit.psi.number_columns import NumberColumn
-from tacit.psi.parameters import Parameters
-
-KINDS = (
-    (re.compile(r"VARCHAR|UUID|ENUM\(.*"), "text"),
-    (re.compile(r"U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT)|DECIMAL\(.*"), "number"),
-    (re.compile(r"FLOAT|DOUBLE"), "floating-point number"),
-    (re.compile(r"BOOLEAN"), "boolean"),
-    (re.compile(r"DATE"), "date"),
-    (re.compile(r"TIMESTAMP WITH TIME ZONE"), "timestamp with time zone"),
-    (re.compile(r"TIMESTAMP(_S|_MS|_NS)?"), "timestamp"),
-    (re.compile(r"TIME"), "time"),
-    (re.compile(r"BLOB"), "bytes"),
-)
-"""The kind of a DuckDB type: keys match within one kind only."""
-
-WIDTHS = (
-    (re.compile(r"BOOLEAN|U?TINYINT"), 1),
-    (re.compile(r"U?SMALLINT"), 2),
-    (re.compile(r"U?INTEGER|FLOAT|DATE"), 4),
-    (re.compile(r"U?BIGINT|DOUBLE|TIME.*"), 8),
-    (re.compile(r"U?HUGEINT|DECIMAL\(.*"), 16),
-)
-"""Bytes that a value of a DuckDB type takes in Arrow; of other types it depends on the value."""
 
 OFFSET_BYTES = 4
 """What Arrow adds to each text."""
@@ -54,13 +32,20 @@ CAST_WIDTH = 16
 
 SAMPLED_ROWS = 50_000
 
-Table = TypeVar("Table", _native.Binned, _native.KeyedTable)
+MOMENT = "TIMESTAMP"
+"""DuckDB's type of moments."""
 
-Counts = tuple[int, int, list[int]]
-"""Rows, rows with NULL in a key column, and by key column the rows without a valid value."""
 
-Folder = tuple[str, str, bytes]
-"""Where the files of bins go, the name of the run, and the key under which they are encrypted."""
+@dataclass(frozen=True)
+class OwnTable:
+    """This party's own table of an offer. table: with its file. computed: columns that are computed with.
+
+    moments: key columns of days that another table has moments for: SQL compares the first moments of days with them.
+    """
+
+    table: Table
+    computed: Sequence[str] = ()
+    moments: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -68,7 +53,8 @@ class Source:
     """An opened input. stored: what there is. columns: the payload, in order.
 
     numbers: those of them that are computed with, as 64-bit integers of their last places. casts: the key columns that
-    are text and read as another kind, as the parties declare; they are read apart, so that the payload keeps the texts.
+    are text and read as another kind, as the parties declare. offered: columns as an offer declares them, if the input
+    is one of its tables. Keys of another kind than is stored are read apart, so that the payload stays as it is.
     """
 
     database: duckdb.DuckDBPyConnection
@@ -77,6 +63,12 @@ class Source:
     columns: tuple[str, ...]
     casts: dict[str, TextKey] = field(default_factory=dict)
     numbers: tuple[NumberColumn, ...] = ()
+    offered: Mapping[str, OfferedColumn] = field(default_factory=dict)
+
+    def key_types(self) -> list[str]:
+        """As what the key columns are read."""
+        casts = {column: cast.kind for column, cast in self.casts.items()}
+        return [casts.get(column, self._type(column)) for column in self.key]
 
     @property
     def name(self) -> str:
@@ -91,7 +83,7 @@ class Source:
     def kinds(self) -> list[str]:
         """The kind of every key column."""
         casts = {column: cast.kind for column, cast in self.casts.items()}
-        return [casts.get(column) or kind_of(self.stored.types[column]) or "" for column in self.key]
+        return [casts.get(column) or kind_of(self._type(column)) or "" for column in self.key]
 
     def check_kinds(self, theirs: Sequence[str], peer: str) -> None:
         """Refuse key columns of another kind than the peer's. Raises RunError."""
@@ -116,7 +108,8 @@ class Source:
         """About what key and payload take uncompressed; texts and the like as in the first rows."""
         columns = [*dict.fromkeys([*self.key, *self.columns])]
         widths = {column: width_of(self.stored.types[column]) for column in columns}
-        known = sum(width for width in widths.values() if width is not None) + CAST_WIDTH * len(self.casts)
+        apart = sum(map(self._is_apart, self.key))
+        known = sum(width for width in widths.values() if width is not None) + CAST_WIDTH * apart
         lengths = [
             f"coalesce(avg(strlen(CAST({quoted(c)} AS VARCHAR))), 0)" for c, width in widths.items() if width is None
         ]
@@ -129,7 +122,12 @@ class Source:
     @property
     def keeps_key(self) -> bool:
         """Whether the payload has the key as it is matched."""
-        return set(self.key) <= set(self.columns) and not self.casts
+        return set(self.key) <= set(self.columns) and not any(map(self._is_apart, self.key))
+
+    @property
+    def stamp(self) -> str:
+        """Which input it is, and as what its keys are read."""
+        return json.dumps([self.stored.stamp, repr(self.stored.form), [self._key(column) for column in self.key]])
 
     @property
     def _read(self) -> dict[str, str]:
@@ -140,18 +138,30 @@ class Source:
     def _key_name(self, column: str) -> str:
         """What a column is called as a part of the key."""
         name = column
-        while column in self.casts and name in self.stored.types:
+        while self._is_apart(column) and name in self.stored.types:
             name += " as key"
         return name
 
+    def _is_apart(self, column: str) -> bool:
+        """Whether a key column is matched as something else than is stored."""
+        return self._key(column) != self._portable(column)
+
     def _key(self, column: str) -> str:
-        """A column as it is matched."""
-        cast = self.casts.get(column)
-        return self._portable(column) if cast is None else self._exact.of_kind(cast)
+        """A column as it is matched. Equal values of one kind are equal keys, whatever their types are."""
+        if column in self.casts:
+            return self._exact.of_kind(self.casts[column])
+        found = self.offered.get(column)
+        if found is None or kind_of(found.type) == kind_of(self.stored.types[column]):
+            return self._portable(column)
+        return portable(found.value, found.type)
+
+    def _type(self, column: str) -> str:
+        """As what a column counts: as its offer declares it, or as it is stored."""
+        return self.offered[column].type if column in self.offered else self.stored.types[column]
 
     @property
     def _exact(self) -> Exact:
-        return Exact(self.database, self.stored)
+        return Exact(self.database, self.stored, self.offered)
 
     def compute_with(self, columns: Sequence[str], verb: str) -> None:
         """Keep no payload but numbers to compute with. verb: what is done with them. Raises RunError."""
@@ -181,14 +191,13 @@ class Source:
         kinds: of each key column, "" for what it is.
         """
         for column, kind in zip(self.key, kinds, strict=False):
-            if kind and self.stored.types[column] == "VARCHAR":
+            found = kind_of(self._type(column))
+            if kind and self.stored.types[column] == "VARCHAR" and found == "text":
                 self.casts[column] = self._exact.text_key(column, kind)
-            elif kind and kind_of(self.stored.types[column]) != kind:
-                raise RunError(
-                    Fault.INPUT,
-                    f"{self.name}, column {column}: it is {kind_of(self.stored.types[column])}, not {kind}, as --kind "
-                    f"declares; store it as {kind}, or declare another kind at all parties.",
-                )
+            elif kind and found != kind:
+                where = "offer" if column in self.offered else "store"
+                problem = f"{self.name}, column {column}: it is {found}, not {kind}, as --kind declares"
+                raise RunError(Fault.INPUT, f"{problem}; {where} it as {kind}, or declare another kind at all parties.")
 
     @property
     def notes(self) -> list[str]:
@@ -201,25 +210,10 @@ class Source:
 
     def _portable(self, column: str) -> str:
         """A column as an Arrow type that every step can carry exactly."""
-        stored = self.stored.types[column]
         for number in self.numbers:
             if number.name == column:
                 return self._exact.places(number)
-        if stored in ("HUGEINT", "UHUGEINT"):
-            return f"CAST({quoted(column)} AS DECIMAL(38, 0))"
-        if stored.startswith("ENUM(") or stored == "UUID":
-            return f"CAST({quoted(column)} AS VARCHAR)"
-        return quoted(column)
-
-
-def kind_of(stored: str) -> str | None:
-    """The kind of a DuckDB type; None if values of it cannot be matched."""
-    return next((kind for pattern, kind in KINDS if pattern.fullmatch(stored)), None)
-
-
-def width_of(stored: str) -> int | None:
-    """Bytes of a value of a DuckDB type; None where values differ."""
-    return next((width for pattern, width in WIDTHS if pattern.fullmatch(stored)), None)
+        return portable(quoted(column), self.stored.types[column])
 
 
 def open_source(
@@ -229,26 +223,30 @@ def open_source(
     memory: int,
     kinds: Sequence[str] = (),
     form: CsvForm = USUAL,
+    own: OwnTable | None = None,
 ) -> Source:
     """Open a file (.parquet, .csv) or an Arrow stream. columns: the payload, by default all. kinds: as agreed.
 
-    form: how a CSV file is written. Raises RunError.
+    form: how a CSV file is written. own: the table of an offer that it is, if it is one. Raises RunError.
     """
     limit = f"{max(256, memory // 4 >> 20)}MB"
     database = connect(memory_limit=limit, preserve_insertion_order=True)
     with input_faults():
         stored = stored_file(database, data, form) if isinstance(data, Path) else stored_stream(database, data)
+        stored = stored if own is None else _named_as_offered(stored, own.table)
+        offered = () if own is None else tuple(_offered(database, own, key, form, limit))
     name, types = stored.name, stored.types
     if form != USUAL and not stored.is_csv:
         raise RunError(Fault.INPUT, f"{name}: --csv says how CSV files are written; leave it out.")
     source = Source(database, stored, tuple(key), tuple(types if columns is None else columns))
+    source.offered = {each.name: each for each in offered}
     for column in dict.fromkeys([*source.key, *source.columns]):
         if column not in types:
             near = get_close_matches(column, types, n=1)
             hint = f"perhaps you mean {near[0]}" if near else f"it has {', '.join(types)}"
             raise RunError(Fault.INPUT, f"{name}: there is no column {column!r}; {hint}.")
     for column in key:
-        if kind_of(types[column]) is None:
+        if kind_of(types[column]) is None and column not in source.offered:
             raise RunError(
                 Fault.INPUT, f"{name}, column {column}: values of type {types[column]} cannot be matched; cast them."
             )
@@ -256,62 +254,19 @@ def open_source(
     return source
 
 
-def partition(
-    source: Source,
-    key: bytes,
-    normalisers: Sequence[str],
-    tell: Callable[[str], None],
-    *,
-    memory: int,
-    keep_keyless: bool,
-    bins: int = 1,
-    folder: Folder | None = None,
-) -> tuple[_native.Binned, Counts]:
-    """Put an input into bins. folder: where they go, None for memory. Raises RunError that names what is wrong."""
-
-    def put() -> _native.Binned:
-        return _native.Binned.partition(
-            source.select(),
-            key=key,
-            columns=source.key_columns(normalisers),
-            payload=source.places(source.columns),
-            bins=bins,
-            folder=folder,
-            flush_bytes=max(1 << 20, min(1 << 29, memory // 4)),
-            keep_keyless=keep_keyless,
-        )
-
-    return _read(source, put, tell)
+def _named_as_offered(stored: Stored, table: Table) -> Stored:
+    """The same with columns named as the offer does: SQL compares names without case."""
+    names = {column.field.name.lower(): column.field.name for column in table.columns}
+    return replace(stored, types={names.get(name.lower(), name): type_ for name, type_ in stored.types.items()})
 
 
-def keyed(
-    source: Source, key: bytes, parameters: Parameters, tell: Callable[[str], None]
-) -> tuple[_native.KeyedTable, Counts]:
-    """Read an input whose rows may have several keys. The counts: with several, rows without any of them count as NULL.
-
-    Raises RunError that names what is wrong.
-    """
-
-    def put() -> _native.KeyedTable:
-        keys = parameters.by_key(source.key_columns(parameters.normalisers))
-        return _native.KeyedTable.read(source.select(), key=key, keys=keys, payload=source.places(source.columns))
-
-    table, (rows, null, invalid) = _read(source, put, tell)
-    return table, (rows, null, invalid if parameters.keys == 1 else [])
-
-
-def _read(source: Source, put: Callable[[], Table], tell: Callable[[str], None]) -> tuple[Table, Counts]:
-    """Read the rows once, and say what is wrong with them."""
-    try:
-        table = put()
-    except (_native.InputError, duckdb.Error) as error:
-        problem = str(error) if isinstance(error, _native.InputError) else "its rows cannot be read; save it anew"
-        raise source.unreadable(problem) from None
-    rows, null, invalid = table.counts
-    if rows != source.rows:
-        raise RunError(Fault.INPUT, f"{source.name}: it changed while it was read; run the same command again.")
-    for column, (count, first) in zip(source.key, invalid, strict=True):
-        if count:
-            more = f"; {count - 1:,} more are not" if count > 1 else ""
-            tell(f"{source.name}, column {column}: the value in row {first} is not valid{more}")
-    return table, (rows, null, [count for count, _ in invalid])
+def _offered(
+    database: duckdb.DuckDBPyConnection, own: OwnTable, key: Sequence[str], form: CsvForm, memory: str
+) -> Iterator[OfferedColumn]:
+    """The columns of a match as its table's offer declares them, checked as a query checks them. Raises DataError."""
+    used = (*key, *own.computed)
+    check_columns(own.table, used, form, memory)
+    for column in offered_columns(database, own.table, used, form):
+        moment = column.name in own.moments
+        value = f"CAST({column.value} AS {MOMENT})"
+        yield replace(column, value=value, type=MOMENT) if moment else column
