@@ -36,7 +36,6 @@ def without(data: Data, table: str, ssn: int) -> Data:
 FIRST = "(SELECT c.id FROM customers c JOIN people p ON c.ssn = p.ssn ORDER BY c.id LIMIT 20) x"
 
 
-@pytest.mark.xfail(strict=True)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -52,7 +51,6 @@ def test_rows_below_a_limit_are_known_in_number(product: Product, sql: str) -> N
     assert not tells_of_seat_7(product, sql)
 
 
-@pytest.mark.xfail(strict=True)
 @pytest.mark.parametrize(
     "sql",
     [
@@ -95,7 +93,6 @@ PER_UNIT = (
 )
 
 
-@pytest.mark.xfail(strict=True)
 @pytest.mark.parametrize("sql", PER_UNIT)
 def test_known_values_of_a_unit_are_no_padding(product: Product, sql: str) -> None:
     """419 of 420, or 420."""
@@ -132,14 +129,12 @@ BY_KEYS = (
 )
 
 
-@pytest.mark.xfail(strict=True)
 @pytest.mark.parametrize("sql", (*BESIDE_OWN, *BY_KEYS))
 def test_own_rows_that_meet_known_rows_are_no_padding(product: Product, sql: str) -> None:
     """48 of 49, or 49: north's own row stands for seat 7. Or a key of a join has the condition in it."""
     assert not tells_of_seat_7(product, sql)
 
 
-@pytest.mark.xfail(strict=True)
 def test_matches_that_a_recipient_may_learn_are_known_rows(tmp_path: Path) -> None:
     """Where north may learn which customers are in people, it knows how many are."""
     told = changed(tmp_path, "south", "least_group = 10", 'matches = ["north"]')
@@ -168,7 +163,6 @@ def test_own_rows_beside_others_are_asked_for(product: Product, sql: str) -> Non
 # 4. Rows that are seen repeat others as own ones do -------------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True)
 @pytest.mark.parametrize("base", ["people WHERE seat", "rooms WHERE room"])
 def test_rows_that_are_seen_repeat_no_others(product: Product, base: str) -> None:
     """A number whose bits say who of a list is a VIP: known rows of people stand in the text so often as a bit says."""
@@ -182,7 +176,6 @@ def test_rows_that_are_seen_repeat_no_others(product: Product, base: str) -> Non
 # 5. A UNION that matches by way of a join -----------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True)
 def test_a_union_joined_with_own_rows_tells_of_nobody_but_one(product: Product) -> None:
     """49 or 50 customers with a label, or in people as a VIP; customer 7 alone has no label."""
     data = dict(tables.federation_rows())
@@ -197,7 +190,6 @@ def test_a_union_joined_with_own_rows_tells_of_nobody_but_one(product: Product) 
 # 6. How many different values of seen columns there are ---------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True)
 def test_a_number_of_seen_values_names_no_row(product: Product) -> None:
     """As many as VIPs, and one more if the person in seat 7 is none."""
     assert not tells_of_seat_7(
@@ -266,7 +258,7 @@ def hall(**values: Any) -> Data:
     chairs = [{"chair": at, "number": at, "key": 100 + at, "vip": at % 2 == 0, "there": at % 2 == 0}
               for at in range(1, 41)]  # fmt: skip
     changed_chairs = [{**each, **values} if each["chair"] == 7 else each for each in chairs]
-    board = [{"chair": at, "mark": 1 if at == 7 else None} for at in range(1, 41)]
+    board = [{"chair": at, "mark": None if at == 7 else 1} for at in range(1, 41)]
     return {"hall": changed_chairs, "here": changed_chairs, "board": board}
 
 
@@ -278,20 +270,15 @@ def agrees(shared: Product, sql: str, one: Data, other: Data) -> bool:
     return first == second
 
 
-@pytest.mark.xfail(strict=True)
 def test_what_one_recipient_sees_are_weights_though_others_do_not_see_it(shared: Product) -> None:
     """North knows all numbers, of which it may have totals, too. Another table decides whose are added."""
     sql = "SELECT SUM(h.number) AS s FROM hall h JOIN board b ON h.chair = b.chair"
     assert shared.verdict(sql, BOTH).rule == "weights"
 
 
-@pytest.mark.xfail(strict=True)
 def test_nulls_of_a_recipient_s_protected_table_are_written_conditions(shared: Product) -> None:
-    """West has marked chair 7 alone. 0 if nobody is there, NULL if somebody is."""
-    sql = (
-        "SELECT SUM(CASE WHEN b.mark IS NULL THEN 0 ELSE 1 END) AS v "
-        "FROM here h JOIN board b ON h.chair = b.chair WHERE h.there"
-    )
+    """West has marked all chairs but 7. A number if nobody is there, NULL if somebody is."""
+    sql = "SELECT COUNT(b.mark) AS v FROM here h JOIN board b ON h.chair = b.chair WHERE h.there"
     assert agrees(shared, sql, hall(there=False), hall(there=True))
 
 
@@ -304,7 +291,6 @@ def test_the_setting_of_several_recipients_has_answers(shared: Product) -> None:
 # 8. Crashes -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True)
 @pytest.mark.parametrize("number", ["1e400", "-1e400"])
 def test_a_number_that_is_none_is_compared(product: Product, number: str) -> None:
     product.verdict(f"SELECT COUNT(*) AS n FROM people WHERE points < {number}", ("north",))

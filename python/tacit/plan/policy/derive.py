@@ -83,7 +83,7 @@ class Derivation:
             case Broadcast(input, scalar):
                 return broadcast(self.of(input), self.of(scalar), self.recipients)
             case Aggregate(input, _, _):
-                return grouped(relation, self.of(input), self.recipients, self.names)
+                return grouped(relation, self.of(input), self.recipients, self.names, self.catalog)
             case Sort(input, _):
                 return self._sort(relation, self.of(input))
             case Limit(input, _, _):

@@ -33,12 +33,14 @@ from tacit.plan.algebra.relations import (
     Union,
 )
 from tacit.plan.algebra.trees import scans
-from tacit.plan.algebra.types import Boolean
+from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import fields
-from tacit.plan.policy.conditions import either, negated, positive
+from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.constants import unchanged
 from tacit.plan.policy.guards import Hidden
-from tacit.plan.policy.outcomes import STRICT, is_small, outcomes
+from tacit.plan.policy.knowing import NOTHING_KNOWN, Known, joined, united
+from tacit.plan.policy.of_groups import fulfilled, known_of, of_one_row, tests_of
+from tacit.plan.policy.outcomes import STRICT, is_small
 
 
 @dataclass(frozen=True)
@@ -46,16 +48,15 @@ class Expanded:
     """columns: each by its name. holds: conditions that are TRUE in every row.
 
     stored: columns that are NULL only where a stored value is, and of which no recipient knows where that is. nulls:
-    Boolean ones that tell only which such values are NULL. seen, secret: columns of tables whose owners' rules bind the
-    query, which a recipient sees row by row, or none does. shared: rows of others may be in the same groups.
+    Boolean ones that tell only which such values are NULL. known: what a recipient knows of the columns. shared: rows of
+    others may be in the same groups.
     """
 
     columns: Mapping[str, Expr]
     holds: tuple[Expr, ...] = ()
     stored: frozenset[str] = frozenset()
     nulls: frozenset[str] = frozenset()
-    seen: frozenset[str] = frozenset()
-    secret: frozenset[str] = frozenset()
+    known: Known = NOTHING_KNOWN
     shared: bool = False
 
     def of(self, expr: Expr) -> Expr:
@@ -95,9 +96,13 @@ class Expanded:
                 return not other.nullable
 
 
-def expanded(relation: Relation, scan: Scan, hidden: Hidden) -> Expanded:
-    """The columns of the relation in rows that stem from a scan. hidden: whose stored NULLs no recipient knows."""
-    return _Expansion(scan, hidden, count(1)).of(relation)
+def expanded(relation: Relation, scan: Scan, hidden: Hidden, catalog: Catalog | None = None) -> Expanded:
+    """The columns of the relation in rows that stem from a scan.
+
+    hidden: of tables whose owners' rules bind the query, the columns that no recipient knows. catalog: tells where each
+    group has one row.
+    """
+    return _Expansion(scan, hidden, count(1), catalog).of(relation)
 
 
 @dataclass(frozen=True)
@@ -105,37 +110,44 @@ class _Expansion:
     scan: Scan
     hidden: Hidden
     numbers: Iterator[int]
+    catalog: Catalog | None
 
     def of(self, relation: Relation) -> Expanded:
         match relation:
             case Scan():
                 return self._scanned(relation)
             case KeptScan() | Opened() | FullJoin() | Match():
-                return _as_secret(self._unknown(relation))
+                return self._looked_at_no_further(relation)
             case Sort(input, _) | Limit(input, _, _):
                 return self.of(input)
             case Filter(input, predicate):
                 below = self.of(input)
-                return replace(below, holds=(*below.holds, below.of(predicate)))
+                test = below.of(predicate)
+                return replace(below, holds=(*below.holds, test), known=below.known.tested(test))
             case Project(input, outputs):
                 below = self.of(input)
                 return replace(below, columns={name: below.of(each) for name, each in outputs})
             case Join(left, right):
-                return _beside(self.of(left), self.of(right))
+                return self._joined(relation, self.of(left), self.of(right))
             case Broadcast(input, scalar):
-                return _beside(self.of(input), self._single(scalar))
+                below, single = self.of(input), self._single(scalar)
+                return _beside(below, single, below.known)
             case Union(inputs):
                 return self._one_of(relation, inputs)
             case Aggregate():
                 return self._groups(relation) if relation.keys else self._single(relation)
 
     def _scanned(self, scan: Scan) -> Expanded:
-        if scan not in self.hidden:
-            return self._unknown(scan)
-        hidden = {name for name, source in scan.columns if source in self.hidden[scan]}
+        hidden = {name for name, source in scan.columns if source in self.hidden.get(scan, ())}
         found = self._unknown(scan, stored=hidden)
-        seen = {each for name, each in found.columns.items() if name not in hidden}
-        return replace(found, seen=_names(seen), secret=found.stored)
+        secret = found.stored
+        return replace(found, known=Known(_names(set(found.columns.values())) - secret, secret))
+
+    def _looked_at_no_further(self, relation: Relation) -> Expanded:
+        found = self._unknown(relation)
+        own = _names(set(found.columns.values()))
+        secret = any(self.hidden.get(each) for each in scans(relation))
+        return replace(found, known=Known(secret=own) if secret else Known(own))
 
     def _single(self, relation: Relation) -> Expanded:
         """One row: where it has a NULL, all rows beside have."""
@@ -149,70 +161,59 @@ class _Expansion:
         }
         return Expanded(found, stored=_names({found[each] for each in stored}))
 
+    def _joined(self, join: Join, left: Expanded, right: Expanded) -> Expanded:
+        pairs = [(left.columns[a], right.columns[b]) for a, b in zip(join.left_keys, join.right_keys, strict=True)]
+        if self.scan in scans(join.left):
+            return _beside(left, right, joined(left.known, right.known, pairs))
+        return _beside(left, right, joined(right.known, left.known, [(b, a) for a, b in pairs]))
+
     def _one_of(self, relation: Union, inputs: tuple[Relation, ...]) -> Expanded:
         its_own = [each for each in inputs if self.scan in scans(each)]
         if len(its_own) == 1:
             return replace(self.of(its_own[0]), shared=True)
-        found = self._unknown(relation)
-        parts = [self.of(each) for each in inputs]
+        found, parts = self._unknown(relation), [self.of(each) for each in inputs]
         stored = (name for name in found.columns if all(part.is_stored(part.columns[name]) for part in parts))
-        return replace(_as_secret(found), stored=_names({found.columns[name] for name in stored}), shared=True)
+        values = [(name, [part.columns[old] for part in parts]) for old, name in _named(found.columns)]
+        known = united([each.known for each in parts], values)
+        return replace(found, stored=_names({found.columns[name] for name in stored}), known=known, shared=True)
 
     def _groups(self, relation: Aggregate) -> Expanded:
         """Groups, of which each has a row that stems from the scan. Of conditions, MAX tells which its rows fulfil."""
-        below, own = self.of(relation.input), self._unknown(relation)
-        secret = below.secret | (_as_secret(own).secret if below.secret else frozenset())
-        columns = {**own.columns, **{key: below.columns[key] for key in relation.keys}}
-        tested = {name: below.columns[column] for name, column in _tests(relation)}
+        below, own = self.of(relation.input), self._unknown(relation).columns
+        columns = {**own, **{key: below.columns[key] for key in relation.keys}}
+        known = known_of(relation, dict(_named(own)), below.columns, below.known)
+        if self.catalog is not None and is_unique(relation.input, relation.keys, self.catalog):
+            return replace(below, columns=columns | of_one_row(relation, below.columns, own), known=known)
+        tested = {name: below.columns[column] for name, column in tests_of(relation)}
         if below.shared:
-            return replace(below, columns=columns, secret=secret)
-        holds = (*below.holds, *_fulfilled(tested, own.columns, below.holds))
-        stored = {own.columns[each.name] for each in relation.aggregations if _stays_stored(each, below)}
-        nulls = {own.columns[name] for name, test in tested.items() if below.tells_nulls_alone(test)}
+            return replace(below, columns=columns, known=known)
+        holds = (*below.holds, *fulfilled(tested, own, below.holds))
+        stored = {own[each.name] for each in relation.aggregations if _stays_stored(each, below)}
+        nulls = {own[name] for name, test in tested.items() if below.tells_nulls_alone(test)}
         return replace(
             below, columns=columns, holds=holds, stored=below.stored | _names(stored),
-            nulls=below.nulls | _names(nulls), secret=secret,
+            nulls=below.nulls | _names(nulls), known=known,
         )  # fmt: skip
 
 
-def _beside(left: Expanded, right: Expanded) -> Expanded:
+def _beside(left: Expanded, right: Expanded, known: Known) -> Expanded:
     return Expanded(
         {**left.columns, **right.columns},
         left.holds + right.holds,
         left.stored | right.stored,
         left.nulls | right.nulls,
-        left.seen | right.seen,
-        left.secret | right.secret,
+        known,
         left.shared or right.shared,
     )
 
 
-def _as_secret(found: Expanded) -> Expanded:
-    return replace(found, secret=_names(set(found.columns.values())))
-
-
-def _tests(relation: Aggregate) -> Iterator[tuple[str, str]]:
-    """The greatest values of conditions: each one's name, and that of its argument."""
-    conditions = {each.name for each in fields(relation.input) if isinstance(each.type, Boolean)}
-    for each in relation.aggregations:
-        if each.function == "max" and each.column is not None and each.column in conditions:
-            yield each.name, each.column
+def _named(columns: Mapping[str, Expr]) -> Iterator[tuple[str, str]]:
+    """Columns of which nothing is known, and the names that they have among all."""
+    return ((old, each.name) for old, each in columns.items() if isinstance(each, ColumnRef))
 
 
 def _stays_stored(aggregation: Aggregation, below: Expanded) -> bool:
     return aggregation.column is None or below.is_stored(below.columns[aggregation.column])
-
-
-def _fulfilled(tests: Mapping[str, Expr], maxima: Mapping[str, Expr], holds: tuple[Expr, ...]) -> Iterator[Expr]:
-    """What holds of the greatest values of tests: one that every row fulfils some of, and none that no row fulfils."""
-    found = outcomes(list(tests.values()), holds)
-    if not tests or found is None:
-        return
-    if all(any(each) for each in found):
-        yield either(*(maxima[name] for name in tests))
-    for place, name in enumerate(tests):
-        if not any(each[place] for each in found):
-            yield negated(positive(maxima[name]))
 
 
 def _names(columns: set[Expr]) -> frozenset[str]:

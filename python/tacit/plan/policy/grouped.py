@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, KeptScan, Relation, Scan, Union
 from tacit.plan.algebra.trees import children
+from tacit.plan.facts.catalog import Catalog
 from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union
 from tacit.plan.policy.carried import NOTHING_CARRIED, Carried, carried_by, too_many
 from tacit.plan.policy.determined import determined_by, determines, units_named
 from tacit.plan.policy.exposure import floor_of
 from tacit.plan.policy.expressions import placed, turned
-from tacit.plan.policy.guarding import guard_of, uncountable
+from tacit.plan.policy.guarding import guard_of, uncountable, unknown_to
+from tacit.plan.policy.guards import Guard
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import partly_open, protected, shown
 from tacit.plan.policy.padding import is_padded
@@ -33,7 +35,9 @@ class Groups:
     recipients: tuple[str, ...]
 
 
-def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], names: Names) -> State:
+def grouped(
+    relation: Aggregate, below: State, recipients: tuple[str, ...], names: Names, catalog: Catalog
+) -> State:
     """The state of an aggregate."""
     ruled = frozenset(each for each in below.one if _needs_guard(each, relation, below, recipients))
     atoms = frozenset().union(*(below.columns[key].atoms for key in relation.keys))
@@ -68,11 +72,19 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
     padded = frozenset(
         Item(each, None, "floor", detail="padded")
         for each in groups.merged
-        if isinstance(each.scan, Scan) and is_padded(relation, guard, each.scan)
+        if any(_padded(each, guard, groups, catalog, who) for who in recipients if who != each.owner)
     )
     state = state.over(whole, padded)
     chosen = union([rows, *(below.columns[name].items for name in [*relation.keys, *_arguments(relation)])])
     return replace(state, guards=(*below.guards, guard), sums=(*below.sums, Sums(groups.merged, chosen)))
+
+
+def _padded(instance: Instance, guard: Guard, groups: Groups, catalog: Catalog, recipient: str) -> bool:
+    """Whether a recipient knows some of the rows of an instance that a guard counts."""
+    if not isinstance(instance.scan, Scan):
+        return False
+    hidden = unknown_to(recipient, groups.below.one | groups.below.many, groups.recipients)
+    return is_padded(groups.relation, guard, instance.scan, hidden, catalog)
 
 
 def _needs_guard(instance: Instance, relation: Aggregate, below: State, recipients: tuple[str, ...]) -> bool:

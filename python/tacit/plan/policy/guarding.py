@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, Expr, Scan
 from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.fields import column
@@ -23,21 +25,39 @@ def guard_of(
     terms = [each.table.terms for each in instances if each.table.terms]
     small: Small = "fold" if relation.keys and all(each.small == "fold" for each in terms) else "drop"
     complement = any(each.complement for each in terms)
-    hidden = _hidden(below.one | below.many, recipients)
+    hidden = hidden_from(recipients, below.one | below.many, recipients)
     return Guard(whole, floors, tuple(each for each in refined if each is not None), small, complement, hidden)
 
 
-def _hidden(instances: frozenset[Instance], recipients: tuple[str, ...]) -> Hidden:
-    """Of tables whose owners' rules bind the query, the columns that no recipient may see row by row."""
+def hidden_from(parties: Sequence[str], instances: frozenset[Instance], recipients: tuple[str, ...]) -> Hidden:
+    """Of tables whose owners' rules bind the query, the columns that none of these recipients may see row by row."""
     found: dict[Scan, frozenset[str]] = {}
     for each in instances:
         if isinstance(each.scan, Scan) and protected(each.table, recipients):
-            others = [party for party in recipients if party != each.owner]
+            others = [party for party in parties if party != each.owner]
             named = [column.field.name for column in each.table.columns]
-            found[each.scan] = frozenset(
-                name for name in named if not any("select" in offered(each.table, name, who).ways for who in others)
-            )
+            found[each.scan] = frozenset(name for name in named if not any(_sees(each, name, who) for who in others))
     return found
+
+
+def _sees(instance: Instance, name: str, party: str) -> bool:
+    return "select" in offered(instance.table, name, party).ways
+
+
+def unknown_to(recipient: str, instances: frozenset[Instance], recipients: tuple[str, ...]) -> Hidden:
+    """The columns of others that a recipient does not know: not those that it sees, nor keys whose matches it learns."""
+    foreign = frozenset(each for each in instances if each.owner != recipient)
+    hidden = hidden_from((recipient,), foreign, recipients)
+    keys = {each.scan: _matched(each, recipient) for each in foreign}
+    return {scan: names - keys[scan] for scan, names in hidden.items()}
+
+
+def _matched(instance: Instance, recipient: str) -> frozenset[str]:
+    """The keys of which a recipient may learn which single rows match."""
+    terms = instance.table.terms
+    if terms is None or recipient not in terms.matches:
+        return frozenset()
+    return frozenset(each.field.name for each in instance.table.columns if "join" in each.terms.ways)
 
 
 def uncountable(merged: frozenset[Instance], below: State) -> Items:
