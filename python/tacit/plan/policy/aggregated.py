@@ -100,9 +100,10 @@ def _rows(below: State, ruled: frozenset[Instance], recipients: tuple[str, ...])
 def _shown_of_one(found: Derived, each: Aggregation, merged: frozenset[Instance]) -> Items:
     """The largest of values that recipients may see row by row names its row, and tells what decides that it is there.
 
-    That is allowed only where the owner names the function.
+    So does the number of different ones, as one of them may be known to be there. That is allowed only where the owner
+    names the function.
     """
-    if each.function not in ("min", "max", "middle"):
+    if each.function not in OF_ONE or (each.function == "count_distinct" and _names_rows(found)):
         return NOTHING
     function = FUNCTIONS[each.function]
     return frozenset(
@@ -111,6 +112,14 @@ def _shown_of_one(found: Derived, each: Aggregation, merged: frozenset[Instance]
         if item.role in ("value", "aggregate") and item.column is not None and item.instance in merged
         if _shows_only(terms_of(item.instance.table, item.column), function)
     )
+
+
+def _names_rows(found: Derived) -> bool:
+    """Whether a column is alone unique in its table, so that its values are counted as rows are."""
+    if found.plain is None or found.mixed:
+        return False
+    number, name = found.plain
+    return any(each.instance.number == number and {name} in each.instance.table.unique for each in found.items)
 
 
 def _shows_only(terms: ColumnTerms, function: Function) -> bool:
@@ -190,13 +199,21 @@ def _knows(item: Item, other: Instance, function: Function, below: State, recipi
     mine, beside = item.instance, (item.instance, other) in below.beside
     if mine.owner in recipients and mine.owner != other.owner:
         return mine.owner if beside else ""
-    first = next((each for each in recipients if each != other.owner), "")
-    if item.column is None or mine in below.many:
-        return first if beside and (mine in below.many or partly_open(mine.table, recipients)) else ""
-    if not shown(mine.table, item.column, recipients):
-        return ""
+    others = [each for each in recipients if each != other.owner]
+    if mine in below.many:
+        return others[0] if beside and others else ""
+    who = next((each for each in others if _sees(mine, item.column, each)), "")
+    if item.column is None:
+        return who if beside else ""
     named = mine.owner == other.owner and not _shows_only(terms_of(mine.table, item.column), function)
-    return first if (beside or mine == other) and not named else ""
+    return who if (beside or mine == other) and not named else ""
+
+
+def _sees(instance: Instance, column: str | None, recipient: str) -> bool:
+    """Whether a recipient may see a column row by row; without one, which rows there are."""
+    if column is None:
+        return partly_open(instance.table, (recipient,))
+    return shown(instance.table, column, (recipient,))
 
 
 def _repeats(each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items:
@@ -213,7 +230,9 @@ def _repeats(each: Aggregation, below: State, ruled: frozenset[Instance], recipi
 
 def _counts_for(other: Instance, one: Instance, below: State, recipients: tuple[str, ...]) -> bool:
     """Whether a recipient knows how often rows of another instance are there."""
-    return other in below.many or (other.owner in recipients and other.owner != one.owner)
+    if other in below.many or (other.owner in recipients and other.owner != one.owner):
+        return True
+    return any(_sees(other, None, each) for each in recipients if each not in (one.owner, other.owner))
 
 
 def _listed(instance: Instance, other: Instance, column: str) -> bool:

@@ -1,7 +1,8 @@
 """Conditions beneath groups of one unit each: in which cells of them a unit has rows.
 
 Sums of sums of a unit's rows may differ by rows of few units, though all units have rows in both. So units are told
-apart by the cells of all conditions in which they have rows.
+apart by the cells of all conditions in which they have rows. A unit that has one row alone is in one cell, which is
+told by the conditions themselves.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tacit.plan.algebra.relations import Aggregate, Aggregation, Expr, Project, Relation
+from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column, names
+from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.conditions import TRUE, positive, present
 from tacit.plan.policy.counting import cells
 from tacit.plan.policy.names import Names
@@ -22,23 +25,24 @@ MOST_BELOW = 2
 
 @dataclass(frozen=True)
 class Carried:
-    """outputs: cells as columns of an aggregate's input. aggregations: whether a unit has rows in each.
+    """outputs: conditions as columns of an aggregate's input. aggregations: whether a row of a unit fulfils each.
 
-    whom: the aggregate's columns that these decide. columns: what they derive from. too_many: there are more.
+    whom: of the aggregate's columns those that some of these decide, each with their names. columns: what they derive
+    from. too_many: there are more than are told apart.
     """
 
     outputs: Mapping[str, Expr] = field(default_factory=dict)
     aggregations: tuple[Aggregation, ...] = ()
-    whom: frozenset[str] = frozenset()
+    whom: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     columns: Mapping[str, Derived] = field(default_factory=dict)
     too_many: bool = False
 
     def of(self, name: str) -> tuple[str, ...]:
         """The conditions of a column of the aggregate."""
-        return tuple(each.name for each in self.aggregations) if name in self.whom else ()
+        return self.whom.get(name, ())
 
     def input(self, relation: Relation) -> Relation:
-        """The aggregate's input with the cells."""
+        """The aggregate's input with the conditions."""
         own = tuple((name, column(relation, name)) for name in names(relation))
         return Project(relation, (*own, *self.outputs.items())) if self.outputs else relation
 
@@ -46,26 +50,26 @@ class Carried:
 NOTHING_CARRIED = Carried()
 
 
-def carried_by(relation: Aggregate, below: State, fresh: Names) -> Carried:
+def carried_by(relation: Aggregate, below: State, fresh: Names, catalog: Catalog) -> Carried:
     """What decides the columns of an aggregate of which each group is one unit."""
     sources = {key: key for key in relation.keys}
     sources |= {each.name: each.column for each in relation.aggregations if each.column is not None}
     tests = {name: _tests(source, below) for name, source in sources.items()}
     every = list(dict.fromkeys(each for found in tests.values() for each in found))
+    one_row = is_unique(below.relation, relation.keys, catalog)
     if not every:
         return NOTHING_CARRIED
-    if len(every) > MOST_BELOW:
+    if len(every) > MOST_BELOW and not one_row:
         return Carried(too_many=True)
-    outputs = {fresh.fresh("cell"): each for each in cells(every)}
+    listed = every if one_row else list(cells(every))
+    outputs = {fresh.fresh("cell"): each for each in listed}
     aggregations = tuple(Aggregation(fresh.fresh("condition"), "max", each) for each in outputs)
-    decided = [source for name, source in sources.items() if tests[name]]
-    known = Derived(union(_items(source, below) for source in decided))
-    return Carried(
-        outputs,
-        aggregations,
-        frozenset(name for name in sources if tests[name]),
-        {each.name: known for each in aggregations},
-    )
+    decide = {test: each.name for test, each in zip(listed, aggregations, strict=True)}
+    whom = {name: tuple(decide[each] for each in found) for name, found in tests.items() if found}
+    if not one_row:
+        whom = dict.fromkeys(whom, tuple(decide.values()))
+    known = Derived(union(_items(sources[name], below) for name in whom))
+    return Carried(outputs, aggregations, whom, {each.name: known for each in aggregations})
 
 
 def too_many(single: frozenset[Instance]) -> Items:

@@ -8,7 +8,7 @@ interval between two neighbouring cuts is ever divided.
 from __future__ import annotations
 
 from fractions import Fraction
-from math import ceil, floor
+from math import ceil, floor, inf
 from typing import Final
 
 from tacit.plan.algebra import bounds, moments
@@ -36,7 +36,7 @@ def constant(expr: Expr) -> Constant:
             return None
         case Literal(str() as text):
             return text
-        case Literal(int() | float() as number, type_):
+        case Literal(int() | float() as number, type_) if abs(number) != inf:
             return Fraction(number) / unit(type_)
         case Call("cast" | "rescale", (inner,), type_):
             return _cast(constant(inner), type_)

@@ -32,11 +32,11 @@ from tacit.plan.facts.catalog import Catalog, KeptColumn, Table
 from tacit.plan.facts.deliveries import delivered_table
 from tacit.plan.facts.fields import column, names
 from tacit.plan.policy.expressions import Expressions, turned
-from tacit.plan.policy.grouped import grouped
+from tacit.plan.policy.grouped import all_seen, grouped
 from tacit.plan.policy.joined import broadcast, joined
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import protected, wholly_open
-from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, union
+from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.thresholds import unsatisfied
 from tacit.plan.policy.united import united
 
@@ -87,8 +87,7 @@ class Derivation:
             case Sort(input, _):
                 return self._sort(relation, self.of(input))
             case Limit(input, _, _):
-                below = self.of(input)
-                return below.over(replace(relation, input=below.relation))
+                return self._limit(relation, self.of(input))
 
     def _scan(self, scan: Scan) -> State:
         """A table's columns. A second instance gets other names, so that guards can tell the two apart."""
@@ -134,7 +133,8 @@ class Derivation:
 
     def _filter(self, below: State, predicate: Expr) -> State:
         tested = Expressions(below, self.recipients).condition(predicate)
-        return below.over(Filter(below.relation, predicate), union([tested, unsatisfied(predicate, below)]))
+        found = union([tested, unsatisfied(predicate, below), selected(below)])
+        return below.over(Filter(below.relation, predicate), found)
 
     def _project(self, below: State, outputs: tuple[tuple[str, Expr], ...]) -> State:
         """New columns, and beside them one for each condition that decides who contributes to them."""
@@ -158,6 +158,15 @@ class Derivation:
         keys = union(below.columns[key.column].items for key in relation.keys)
         rows = turned(keys, below.one, ("value", "aggregate", "filter"), "sort")
         return below.over(replace(relation, input=below.relation), rows)
+
+    def _limit(self, relation: Limit, below: State) -> State:
+        """How many rows there are is known. Where it is not known which, no condition may leave some of them out."""
+        whole = below.over(replace(relation, input=below.relation))
+        if relation.count is None:
+            return whole
+        unknown = frozenset(each for each in below.one if protected(each.table, self.recipients))
+        unknown = frozenset(each for each in unknown if not all_seen(each, below.rows, self.recipients))
+        return replace(whole, limited=below.limited | unknown)
 
 
 def _sources(kept: KeptColumn, made: Iterable[Instance]) -> Items:

@@ -48,8 +48,8 @@ class Expanded:
     """columns: each by its name. holds: conditions that are TRUE in every row.
 
     stored: columns that are NULL only where a stored value is, and of which no recipient knows where that is. nulls:
-    Boolean ones that tell only which such values are NULL. known: what a recipient knows of the columns. shared: rows of
-    others may be in the same groups.
+    Boolean ones that tell only which such values are NULL. known: what a recipient knows of the columns. shared: rows
+    of others may be in the same groups.
     """
 
     columns: Mapping[str, Expr]

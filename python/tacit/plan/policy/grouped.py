@@ -18,7 +18,7 @@ from tacit.plan.policy.guards import Guard
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import partly_open, protected, shown
 from tacit.plan.policy.padding import is_padded
-from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, Sums, ordered, union
+from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, Sums, ordered, selected, union
 
 
 @dataclass(frozen=True)
@@ -35,16 +35,14 @@ class Groups:
     recipients: tuple[str, ...]
 
 
-def grouped(
-    relation: Aggregate, below: State, recipients: tuple[str, ...], names: Names, catalog: Catalog
-) -> State:
+def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], names: Names, catalog: Catalog) -> State:
     """The state of an aggregate."""
     ruled = frozenset(each for each in below.one if _needs_guard(each, relation, below, recipients))
     atoms = frozenset().union(*(below.columns[key].atoms for key in relation.keys))
     single = frozenset(each for each in ruled if determines(atoms, each, below))
     relation = replace(relation, input=below.relation)
     groups = Groups(relation, below, single, ruled - single, recipients)
-    carried = carried_by(relation, below, names) if single else NOTHING_CARRIED
+    carried = carried_by(relation, below, names, catalog) if single else NOTHING_CARRIED
     whole = replace(
         relation, input=carried.input(below.relation), aggregations=(*relation.aggregations, *carried.aggregations)
     )
@@ -53,6 +51,7 @@ def grouped(
     matched = any(below.columns[key].mixed for key in relation.keys)
     lost = uncountable(groups.merged, below) | (too_many(single) if carried.too_many else NOTHING)
     lost |= matched_by_union(single) if matched else NOTHING
+    lost |= selected(replace(below, limited=below.limited & groups.merged)) if relation.keys else NOTHING
     rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost])
     fixed = frozenset(each for each in ruled if _keys_follow(each, groups))
     state = replace(
@@ -63,12 +62,13 @@ def grouped(
         one=below.one - groups.merged,
         many=below.many | groups.merged,
         repeated={each: by for each, by in below.repeated.items() if each not in fixed},
+        limited=below.limited - groups.merged,
         identity=below.identity | fixed,
         units=below.units | (single if relation.aggregations else frozenset()),
     )
     if not groups.merged or lost:
         return state
-    guard = guard_of(whole, relation, below, groups.merged, recipients)
+    guard = guard_of(whole, relation, below, groups.merged, recipients, catalog)
     padded = frozenset(
         Item(each, None, "floor", detail="padded")
         for each in groups.merged
@@ -92,11 +92,15 @@ def _needs_guard(instance: Instance, relation: Aggregate, below: State, recipien
     if not protected(instance.table, recipients):
         return False
     named = [*relation.keys, *_arguments(relation)]
-    items = union([below.rows, *(below.columns[name].items for name in named)])
+    return not all_seen(instance, union([below.rows, *(below.columns[name].items for name in named)]), recipients)
+
+
+def all_seen(instance: Instance, items: Items, recipients: tuple[str, ...]) -> bool:
+    """Whether all recipients see all of these items of an instance row by row; without any, which rows there are."""
     own = [each for each in items if each.instance == instance and each.role != "count"]
     if not own:
-        return not partly_open(instance.table, recipients)
-    return not all(each.column is not None and shown(instance.table, each.column, recipients) for each in own)
+        return partly_open(instance.table, recipients)
+    return all(each.column is not None and shown(instance.table, each.column, recipients) for each in own)
 
 
 def _placed_keys(relation: Aggregate) -> list[tuple[str, Position | None]]:

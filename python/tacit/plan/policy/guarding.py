@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, Expr, Scan
 from tacit.plan.algebra.types import Boolean
+from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column
 from tacit.plan.facts.terms import Small
 from tacit.plan.policy.exposure import floor_of, offered
@@ -15,7 +16,12 @@ from tacit.plan.policy.state import Instance, Item, Items, State, union
 
 
 def guard_of(
-    whole: Aggregate, relation: Aggregate, below: State, merged: frozenset[Instance], recipients: tuple[str, ...]
+    whole: Aggregate,
+    relation: Aggregate,
+    below: State,
+    merged: frozenset[Instance],
+    recipients: tuple[str, ...],
+    catalog: Catalog,
 ) -> Guard:
     """The guard above an aggregate. whole: the aggregate as the query has it now."""
     instances = sorted(merged, key=lambda each: each.number)
@@ -26,7 +32,8 @@ def guard_of(
     small: Small = "fold" if relation.keys and all(each.small == "fold" for each in terms) else "drop"
     complement = any(each.complement for each in terms)
     hidden = hidden_from(recipients, below.one | below.many, recipients)
-    return Guard(whole, floors, tuple(each for each in refined if each is not None), small, complement, hidden)
+    listed = tuple(each for each in refined if each is not None)
+    return Guard(whole, floors, listed, small, complement, hidden, recipients, catalog)
 
 
 def hidden_from(parties: Sequence[str], instances: frozenset[Instance], recipients: tuple[str, ...]) -> Hidden:
@@ -45,7 +52,7 @@ def _sees(instance: Instance, name: str, party: str) -> bool:
 
 
 def unknown_to(recipient: str, instances: frozenset[Instance], recipients: tuple[str, ...]) -> Hidden:
-    """The columns of others that a recipient does not know: not those that it sees, nor keys whose matches it learns."""
+    """The columns of others that a recipient does not know: it sees some, and of some keys it learns which match."""
     foreign = frozenset(each for each in instances if each.owner != recipient)
     hidden = hidden_from((recipient,), foreign, recipients)
     keys = {each.scan: _matched(each, recipient) for each in foreign}

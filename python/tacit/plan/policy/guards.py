@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tacit.plan.algebra.relations import Aggregate, Expr, Scan
+from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.terms import Small
 
 Hidden = Mapping[Scan, frozenset[str]]
@@ -43,8 +44,9 @@ class Guard:
     """What is counted directly above an aggregate that merges units.
 
     floors: one for each protected instance that reaches the aggregate. small: what happens to groups below a floor;
-    always "drop" below HAVING or LIMIT. complement: what is not counted must reach the floor, too. hidden: columns
-    whose stored NULLs no recipient knows.
+    always "drop" below HAVING or LIMIT. complement: what is not counted must reach the floor, too. hidden: columns that
+    no recipient but their owners sees, so that none knows where they are NULL. recipients: of the answer. catalog: for
+    unique keys.
     """
 
     aggregate: Aggregate
@@ -53,3 +55,12 @@ class Guard:
     small: Small
     complement: bool = False
     hidden: Hidden = field(default_factory=dict, hash=False)
+    recipients: tuple[str, ...] = ()
+    catalog: Catalog | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def unknown(self) -> Hidden:
+        """Of hidden columns those that no recipient knows: it knows its own, which matters where others' units count."""
+        owners = {each.scan.owner for each in self.floors}
+        known = {*self.recipients} - (owners if len(owners) == 1 else set())
+        return {each: columns for each, columns in self.hidden.items() if each.owner not in known}

@@ -12,7 +12,7 @@ from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.expressions import placed, turned
 from tacit.plan.policy.offers import protected
-from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, union
+from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.united import together
 
 
@@ -26,8 +26,8 @@ def joined(
     whole = replace(
         whole,
         relation=replace(relation, left=left.relation, right=right.relation),
-        columns={**left.columns, **right.columns},
-        rows=union([whole.rows, keys]),
+        columns=_columns(left, right, mixed=any(each.mixed for pair in pairs for each in pair)),
+        rows=union([whole.rows, keys, selected(whole)]),
         beside=whole.beside | frozenset(_sides(left, right)) | frozenset(_sides(right, left)),
     )
     if isinstance(relation, FullJoin):
@@ -38,6 +38,12 @@ def joined(
         return whole
     more = {each: left.repeated.get(each, frozenset()) | right.identity for each in left.one}
     return replace(whole, identity=right.identity, repeated={**whole.repeated, **more})
+
+
+def _columns(left: State, right: State, *, mixed: bool) -> dict[str, Derived]:
+    """Both sides' columns. mixed: rows of several inputs of a union meet the same row of the other side."""
+    whole = {**left.columns, **right.columns}
+    return {name: replace(each, mixed=True) for name, each in whole.items()} if mixed else whole
 
 
 def broadcast(input: State, scalar: State, recipients: tuple[str, ...]) -> State:

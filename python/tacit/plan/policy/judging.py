@@ -79,7 +79,7 @@ def rows_of(carried: Carried, guard: Guard, prefix: str) -> Rows:
         distinct = tuple(column(relation, each) for each in computed.values())
     holds = [column(relation, each) for each in carried.kept]
     counted = {each.instance[0] for each in carried.tracks}
-    refinements = {each: refinement(relation, each, distinct, holds, guard.hidden) for each in counted}
+    refinements = {each: refinement(relation, each, distinct, holds, guard) for each in counted}
     return Rows(relation, carried.tracks, carried, refinements, every(*holds))
 
 

@@ -1,7 +1,7 @@
 """Which columns of a relation a recipient knows row by row, of the rows that stem from one scan.
 
-It knows what it sees row by row, its own rows, and the rows of others that meet known ones. A row of its own that stands
-beside a row of others by a key that it does not know is as little known as that key.
+It knows what it sees row by row, its own rows, and the rows of others that meet known ones. A row of its own that
+stands beside a row of others by a key that it does not know is as little known as that key.
 """
 
 from __future__ import annotations

@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, Expr
 from tacit.plan.algebra.types import Boolean
-from tacit.plan.facts.fields import columns_of, field_of, fields
+from tacit.plan.facts.fields import columns_of, field_of
 from tacit.plan.policy.conditions import choose, either, negated, positive, whole
 from tacit.plan.policy.knowing import Known
 from tacit.plan.policy.outcomes import outcomes
 
 
 def of_one_row(relation: Aggregate, columns: Mapping[str, Expr], own: Mapping[str, Expr]) -> dict[str, Expr]:
-    """The aggregates of groups that have one row each. columns: of the rows. own: aggregates that are not looked into."""
+    """The aggregates of groups of one row each. columns: of the rows. own: aggregates that are not looked into."""
     return {each.name: _of_one_row(each, columns) or own[each.name] for each in relation.aggregations}
 
 
@@ -30,9 +30,7 @@ def _of_one_row(aggregation: Aggregation, columns: Mapping[str, Expr]) -> Expr |
             return None
 
 
-def known_of(
-    relation: Aggregate, names: Mapping[str, str], columns: Mapping[str, Expr], known: Known
-) -> Known:
+def known_of(relation: Aggregate, names: Mapping[str, str], columns: Mapping[str, Expr], known: Known) -> Known:
     """What is known of aggregates. names: by which they are known. columns: of the rows. known: of these."""
     for each in relation.aggregations:
         value = None if each.column is None else columns[each.column]
@@ -44,9 +42,9 @@ def known_of(
 def tests_of(relation: Aggregate) -> Iterator[tuple[str, str]]:
     """The greatest values of conditions: each one's name, and that of its argument."""
     for each in relation.aggregations:
-        if each.function == "max" and each.column is not None:
-            if isinstance(field_of(relation.input, each.column).type, Boolean):
-                yield each.name, each.column
+        found = None if each.column is None else field_of(relation.input, each.column)
+        if each.function == "max" and found is not None and isinstance(found.type, Boolean):
+            yield each.name, found.name
 
 
 def fulfilled(tests: Mapping[str, Expr], maxima: Mapping[str, Expr], holds: tuple[Expr, ...]) -> Iterator[Expr]:

@@ -16,7 +16,7 @@ from tacit.plan.policy.conditions import every, positive, same
 from tacit.plan.policy.constants import Constant, NotConstant, constant, unchanged, written
 from tacit.plan.policy.counting import cell, cells
 from tacit.plan.policy.expanded import Expanded, expanded
-from tacit.plan.policy.guards import Hidden
+from tacit.plan.policy.guards import Guard
 from tacit.plan.policy.outcomes import outcomes
 
 
@@ -41,10 +41,10 @@ class Refinement:
 
 
 def refinement(
-    relation: Relation, scan: Scan, conditions: Sequence[Expr], holds: Sequence[Expr], hidden: Hidden
+    relation: Relation, scan: Scan, conditions: Sequence[Expr], holds: Sequence[Expr], guard: Guard
 ) -> Refinement:
     """conditions: distinct ones of columns of the relation, never NULL. holds: further ones that count as TRUE."""
-    known = expanded(relation, scan, hidden)
+    known = expanded(relation, scan, guard.unknown, guard.catalog)
     given = [*known.holds, *map(known.of, holds)]
     by_text = [each for each in conditions if not known.tells_nulls_alone(known.of(each))]
     possible = _possible(known, conditions, given)

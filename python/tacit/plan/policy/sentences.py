@@ -115,6 +115,8 @@ def _floor(item: Item) -> str:
             return f"sums for each unit of {table} have more than {number} conditions and NULLs beneath"
         case "padded":
             return f"rows of {table} that are seen are added to others, of which alone the floor is not known"
+        case "limited":
+            return f"a LIMIT tells how many rows of {table} there are, and so how many a condition leaves out"
         case "united":
             return f"equal values match rows of {table} with those of others in a UNION, and nothing counts how many"
         case "delivered":

@@ -110,9 +110,9 @@ class State:
     relation: the bound one, with further columns for conditions. columns: of each column. rows: what decides which
     rows there are, and how often. one: instances of which a row stems from one unit at most. many: those that a guard
     has counted. beside: pairs of instances that are joined. apart: pairs of instances of one table in different inputs
-    of a union. repeated: instances whose rows others repeat, and by
-    which. identity: instances of whose rows each is in at most one row. units: instances that were grouped by unit.
-    equal: columns that joins make equal. sums: of all guarded aggregations.
+    of a union. limited: instances of whose rows a LIMIT says how many there are. repeated: instances whose rows others
+    repeat, and by which. identity: instances of whose rows each is in at most one row. units: instances that were
+    grouped by unit. equal: columns that joins make equal. sums: of all guarded aggregations.
     """
 
     relation: Relation
@@ -122,6 +122,7 @@ class State:
     many: frozenset[Instance] = frozenset()
     beside: frozenset[tuple[Instance, Instance]] = frozenset()
     apart: frozenset[tuple[Instance, Instance]] = frozenset()
+    limited: frozenset[Instance] = frozenset()
     repeated: Mapping[Instance, frozenset[Instance]] = field(default_factory=dict)
     identity: frozenset[Instance] = frozenset()
     units: frozenset[Instance] = frozenset()
@@ -132,6 +133,11 @@ class State:
     def over(self, relation: Relation, rows: Items = NOTHING) -> State:
         """The same of another relation with the same columns, of whose rows more is decided."""
         return replace(self, relation=relation, rows=self.rows | rows)
+
+
+def selected(state: State) -> Items:
+    """That rows are chosen of which a LIMIT says how many there are: so many less tells of those left out."""
+    return frozenset(Item(each, None, "floor", detail="limited") for each in state.limited)
 
 
 def union(sets: Iterable[Items]) -> Items:

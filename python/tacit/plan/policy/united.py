@@ -26,7 +26,7 @@ def united(visible: tuple[str, ...], parts: Sequence[State], recipients: tuple[s
         Item(each, None, "count")
         for part in parts
         for each in part.one | part.many
-        if each in part.many or partly_open(each.table, recipients)
+        if each in part.many or any(partly_open(each.table, (who,)) for who in recipients)
     )
     columns = {name: _either([each.columns[name] for each in parts], known, seen, conditions[name]) for name in visible}
     for name, hidden in conditions.items():
@@ -47,6 +47,7 @@ def together(one: State, other: State) -> State:
         many=one.many | other.many,
         beside=one.beside | other.beside,
         apart=one.apart | other.apart,
+        limited=one.limited | other.limited,
         repeated={**one.repeated, **other.repeated},
         identity=one.identity | other.identity,
         units=one.units | other.units,
