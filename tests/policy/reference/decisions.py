@@ -112,6 +112,12 @@ def decisions(derivation: Derivation, tree: Group, names: Iterable[str], instanc
             if len(outcomes([known], [], columns)) > 1:
                 found[str(known)] = known
         for group in {groups[name]: None for name in _names(inner) if name in groups}:
+            if derivation.has_single_rows(group):
+                used = [name for name in _names(inner) if groups.get(name) is group]
+                own = decisions(derivation, group, used, instance)
+                found |= {str(each): each for each in own.conditions}
+                beneath |= {each.tree: each for each in own.beneath}
+                continue
             whole = [name for name, _ in group.aggregates]
             own = decisions(derivation, group, whole, instance)
             if derivation.states[group].single and len(own.possible) > 1:

@@ -275,6 +275,11 @@ class Derivation:
         decided = self.groups[tree].closure(self._units(instance))
         return all(name_of(each) in decided for _, key in tree.keys for each in key.find_all(exp.Column))
 
+    def has_single_rows(self, tree: Group) -> bool:
+        """Whether each group has one row, by what its keys decide."""
+        child = self.groups[tree]
+        return child.closure(self._key_attributes(tree)) >= set(child.identity)
+
     def _key_attributes(self, tree: Group) -> set[str]:
         return {name_of(each) for _, each in tree.keys if isinstance(each, exp.Column)}
 

@@ -60,7 +60,7 @@ class Guard:
 
     @property
     def unknown(self) -> Hidden:
-        """Of hidden columns those that no recipient knows: it knows its own, which matters where others' units count."""
+        """Of hidden columns those that no recipient knows. It knows its own, which matters if others' units count."""
         owners = {each.scan.owner for each in self.floors}
         known = {*self.recipients} - (owners if len(owners) == 1 else set())
         return {each: columns for each, columns in self.hidden.items() if each.owner not in known}
