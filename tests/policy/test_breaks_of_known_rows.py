@@ -173,6 +173,30 @@ def test_rows_that_are_seen_repeat_no_others(product: Product, base: str) -> Non
     )
 
 
+def test_groups_that_repeated_rows_make_are_apart(product: Product) -> None:
+    """50 and 51: north puts customer 7 in one group of two, and 50 others in both."""
+    data = dict(tables.federation_rows())
+    both = range(110, 160)
+    data["copies"] = [{"ssn": ssn, "copy": group} for group in (1, 2) for ssn in both] + [{"ssn": 107, "copy": 2}]
+    inner = "SELECT DISTINCT p.ssn AS s, k.copy AS copy FROM copies k JOIN people p ON k.ssn = p.ssn"
+    for sql in (
+        "SELECT k.copy, COUNT(DISTINCT p.ssn) AS n FROM copies k JOIN people p ON k.ssn = p.ssn GROUP BY k.copy",
+        "SELECT k.copy FROM copies k JOIN people p ON k.ssn = p.ssn GROUP BY k.copy",
+        f"SELECT copy, COUNT(DISTINCT s) AS n FROM ({inner}) x GROUP BY copy",
+        "SELECT COUNT(DISTINCT CASE WHEN k.copy = 1 THEN p.city END) AS n FROM copies k JOIN people p ON k.ssn = p.ssn",
+    ):
+        assert product.verdict(sql, ("north",)).rule == "repeats"
+        assert same(product, sql, data, without(data, "people", 107))
+
+
+def test_repeated_rows_may_be_counted_once_in_groups_of_their_own(product: Product) -> None:
+    for sql in (
+        "SELECT COUNT(DISTINCT p.ssn) AS n FROM copies k JOIN people p ON k.ssn = p.ssn",
+        "SELECT p.city, COUNT(DISTINCT p.ssn) AS n FROM copies k JOIN people p ON k.ssn = p.ssn GROUP BY p.city",
+    ):
+        assert product.verdict(sql, ("north",)).rule == ""
+
+
 # 5. A UNION that matches by way of a join -----------------------------------------------------------------------------
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
+from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import AggregateFunction, Aggregation
 from tacit.plan.facts.terms import ColumnTerms, Function
 from tacit.plan.policy.determined import units_named
@@ -217,11 +218,21 @@ def _sees(instance: Instance, column: str | None, recipient: str) -> bool:
 
 
 def _repeats(each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items:
-    """Rows of a recipient's table may count a row several times, which is a weight too."""
-    if each.function not in ADDING:
+    """Rows of a recipient's table may count a row several times, which is a weight too.
+
+    So may they put it in several cells of conditions, which may then differ by few units.
+    """
+    if each.function not in ADDING and (each.column is None or not below.columns[each.column].conditions):
         return NOTHING
+    return repeating(ruled, below, recipients, each.position)
+
+
+def repeating(
+    ruled: frozenset[Instance], below: State, recipients: tuple[str, ...], position: Position | None = None
+) -> Items:
+    """Instances whose rows are there several times, by rows of which a recipient knows how many there are."""
     return frozenset(
-        Item(one, None, "repeats", detail=other.table.name, position=each.position)
+        Item(one, None, "repeats", detail=other.table.name, position=position)
         for one in ruled
         for other in below.repeated.get(one, frozenset())
         if other != one and not _listed(one, other, "") and _counts_for(other, one, below, recipients)

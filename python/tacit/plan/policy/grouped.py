@@ -8,7 +8,7 @@ from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, KeptScan, Relation, Scan, Union
 from tacit.plan.algebra.trees import children
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union
+from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union, repeating
 from tacit.plan.policy.carried import NOTHING_CARRIED, Carried, carried_by, too_many
 from tacit.plan.policy.determined import determined_by, determines, units_named
 from tacit.plan.policy.exposure import floor_of
@@ -52,8 +52,10 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
     lost = uncountable(groups.merged, below) | (too_many(single) if carried.too_many else NOTHING)
     lost |= matched_by_union(single) if matched else NOTHING
     lost |= selected(replace(below, limited=below.limited & groups.merged)) if relation.keys else NOTHING
-    rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost])
     fixed = frozenset(each for each in ruled if _keys_follow(each, groups))
+    # Groups of the same rows may differ by few units.
+    lost |= repeating(groups.merged - fixed, below, recipients) if relation.keys else NOTHING
+    rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost])
     state = replace(
         below,
         relation=whole,
