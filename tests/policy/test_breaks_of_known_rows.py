@@ -160,6 +160,35 @@ def test_own_rows_beside_others_are_asked_for(product: Product, sql: str) -> Non
     assert product.verdict(sql, ("north",)).rule == ""
 
 
+NEARLY = (
+    "SELECT COUNT(*) AS n FROM people WHERE city <> 'zz' AND NOT (seat = 7 AND vip)",
+    "SELECT COUNT(*) AS n FROM people WHERE NOT (city = 'zz' OR (seat = 7 AND vip))",
+    "SELECT COUNT(*) AS n FROM people WHERE CASE WHEN points <= 998 THEN seat <> 7 OR NOT vip ELSE FALSE END",
+    "SELECT SUM(CASE WHEN seat <= 200 AND NOT (seat = 7 AND vip) THEN 1 ELSE 0 END) AS n FROM people "
+    "WHERE points <= 998",
+    "SELECT COUNT(*) AS n FROM people WHERE (seat <> 7 AND points <= 998) OR (seat = 7 AND vip)",
+)
+
+
+@pytest.mark.parametrize("sql", NEARLY)
+def test_a_condition_that_nearly_all_fulfil_is_as_good_as_none(product: Product, sql: str) -> None:
+    """419 of 420, or 420: that nobody has more than 998 points, and lives in zz, is easily known."""
+    assert not tells_of_seat_7(product, sql)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(CASE WHEN seat <= 200 AND vip THEN 1 ELSE 0 END) AS n FROM people WHERE city = 'Oslo'",
+        "SELECT SUM(CASE WHEN vip THEN 1 ELSE 0 END) AS a, SUM(CASE WHEN seat <= 200 AND vip THEN 1 ELSE 0 END) AS b "
+        "FROM people WHERE points > 100",
+        "SELECT COUNT(*) AS n FROM people WHERE seat BETWEEN 100 AND 300 AND (vip OR city = 'Oslo')",
+    ],
+)
+def test_a_condition_on_some_of_the_known_rows_is_asked_for(product: Product, sql: str) -> None:
+    assert product.verdict(sql, ("north",)).rule == ""
+
+
 # 4. Rows that are seen repeat others as own ones do -------------------------------------------------------------------
 
 

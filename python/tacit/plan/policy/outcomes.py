@@ -41,6 +41,9 @@ Truth = Callable[[Row], bool | None]
 Outcomes = frozenset[tuple[bool, ...]]
 """Of several conditions: which of them are TRUE."""
 
+ByOutcome = frozenset[tuple[tuple[bool, ...], frozenset[Row]]]
+"""Each outcome, and the rows that have it."""
+
 
 def outcomes(conditions: Sequence[Expr], holds: Sequence[Expr]) -> Outcomes | None:
     """The combinations that a row can have for which ``holds`` are TRUE; None where there are too many values."""
@@ -56,19 +59,21 @@ def outcomes(conditions: Sequence[Expr], holds: Sequence[Expr]) -> Outcomes | No
     return None
 
 
-def outcomes_by(conditions: Sequence[Expr], is_given: Callable[[Expr], bool]) -> frozenset[Outcomes] | None:
-    """For each combination of values of what is given, the outcomes that it leaves; None where there are too many."""
+def outcomes_by(conditions: Sequence[Expr], is_given: Callable[[Expr], bool]) -> frozenset[ByOutcome] | None:
+    """For each combination of values of what is given, those of all else by outcome; None if there are too many."""
     reader = _Reader()
     tests = [reader.truth(each) for each in conditions if is_small(each)]
     candidates = reader.candidates()
     if len(tests) < len(conditions) or prod(map(len, candidates)) * reader.size > MOST:
         return None
     given = [is_given(each) for each in reader.places]
-    found: dict[Row, set[tuple[bool, ...]]] = {}
+    found: dict[Row, dict[tuple[bool, ...], set[Row]]] = {}
     for row in product(*candidates):
         known = tuple(value for value, each in zip(row, given, strict=True) if each)
-        found.setdefault(known, set()).add(tuple(each(row) is True for each in tests))
-    return frozenset(map(frozenset, found.values()))
+        others = tuple(value for value, each in zip(row, given, strict=True) if not each)
+        outcome = tuple(each(row) is True for each in tests)
+        found.setdefault(known, {}).setdefault(outcome, set()).add(others)
+    return frozenset(frozenset((each, frozenset(rows)) for each, rows in one.items()) for one in found.values())
 
 
 def is_small(expr: Expr) -> bool:

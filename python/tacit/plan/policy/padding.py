@@ -2,12 +2,13 @@
 
 Who knows rows knows how many units a condition on what it knows selects. A condition that is certain for some of
 these, and depends on other columns for the rest, is a known number and one about the rest. The floor of all of them
-is no floor of the rest.
+is no floor of the rest. Nor is it where the condition asks more of some rows than of others, as what it asks of the
+others may hold for all.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tacit.plan.algebra.expressions import conjunction, conjuncts
 from tacit.plan.algebra.relations import Aggregate, Expr, Scan
@@ -16,9 +17,10 @@ from tacit.plan.facts.fields import column
 from tacit.plan.policy.expanded import expanded
 from tacit.plan.policy.guards import Guard, Hidden
 from tacit.plan.policy.knowing import Known
-from tacit.plan.policy.outcomes import outcomes_by
+from tacit.plan.policy.outcomes import ByOutcome, Row, outcomes_by
 
-OUT = (False,)
+Cell = tuple[bool, ...]
+OUT: Cell = (False,)
 """The cell of rows that a filter leaves out. Nobody counts it."""
 
 
@@ -40,14 +42,24 @@ def is_padded(aggregate: Aggregate, guard: Guard, scan: Scan, hidden: Hidden, ca
 
 
 def _is_told(conditions: Sequence[Expr], filters: Sequence[Expr], known: Known) -> bool:
-    """Whether some rows may be in two cells of which each has rows that are certain."""
+    """Whether some rows may be in two cells, of which each has rows for which more, or less, is asked."""
     found = outcomes_by([conjunction(filters), *conditions], lambda each: not known.hides(each))
     if found is None:
         return True
-    cells = [frozenset(map(_cell, each)) for each in found]
-    certain = {OUT}.union(*(each for each in cells if len(each) == 1))
-    return any(len(each) > 1 and len(each & certain) > 1 for each in cells)
+    rows = list({frozenset(_by_cell(each).items()): _by_cell(each) for each in found}.values())
+    return any(sum(_has_others(cell, its, rows) for cell, its in each.items()) > 1 for each in rows)
 
 
-def _cell(outcome: tuple[bool, ...]) -> tuple[bool, ...]:
-    return outcome if outcome[0] else OUT
+def _by_cell(outcomes: ByOutcome) -> dict[Cell, frozenset[Row]]:
+    """What has to be true of rows, beside what is known of them, to be in each cell."""
+    found: dict[Cell, frozenset[Row]] = {}
+    for outcome, needed in outcomes:
+        cell = outcome if outcome[0] else OUT
+        found[cell] = found.get(cell, frozenset()) | needed
+    return found
+
+
+def _has_others(cell: Cell, needed: frozenset[Row], rows: Sequence[Mapping[Cell, frozenset[Row]]]) -> bool:
+    """Whether a cell has rows for which something else is needed. Nobody counts whom filters leave out."""
+    others = (each.get(cell, frozenset[Row]()) for each in rows)
+    return any(each != needed and (bool(each) or cell == OUT) for each in others)
