@@ -136,7 +136,7 @@ class State:
 
 
 def selected(state: State) -> Items:
-    """That rows are chosen of which a LIMIT says how many there are: so many less tells of those left out."""
+    """That rows are chosen where a LIMIT tells their number, and so that of the rows which are left out."""
     return frozenset(Item(each, None, "floor", detail="limited") for each in state.limited)
 
 
