@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from . import known
 from .derive import EVERY, VALUE, Derivation, Pair, State, shown
 from .offers import Column, Table
 from .tree import Expr, Group, names_in
@@ -69,6 +70,7 @@ class _Judge:
             bound = [each for each in child.single if self.query.tables[each].binds(self.recipient)]
             if any(self.query.matches(group, each) for each in bound):
                 yield "floor"
+        yield from known.broken(self.query, self.recipient)
         for table in tables.values():
             yield from self._against_each_other(table)
 
@@ -162,7 +164,7 @@ class _Judge:
             listed = self.query.tables[instance].weights
             if inner is not None and name != "count" and self._weighs(inner.pairs, instance, state, listed):
                 yield "weights"
-            if name in ("count", "sum", "avg", "quantile") and self._repeats(state, listed):
+            if name in ("count", "sum", "avg", "quantile") and known.repeated(self.query, state, listed):
                 yield "repeats"
             if any(self._in_other_branch(instance, other, state) for other in bound):
                 yield "repeats"
@@ -182,17 +184,6 @@ class _Judge:
         """Whether a table stands on both sides of a UNION: one side may subtract what the other adds."""
         same = self.query.tables[one] is self.query.tables[other] and one != other
         return same and not any({one, other} <= each for each in state.together)
-
-    def _repeats(self, state: State, listed: frozenset[str]) -> bool:
-        """Whether rows of a recipient may stand several times beside one row of a table of rules."""
-        partners = self.query.partners(state)
-        return any(
-            not any(map(self.query.binding, whom))
-            and not whom <= partners
-            and any(self.query.tables[each].owner in self.query.recipients for each in whom)
-            and not all(f"{self.query.tables[each].name}.*" in listed for each in whom)
-            for whom in state.identity.values()
-        )
 
     def _conditions(self, condition: Expr, state: State, decides: bool) -> Iterator[str]:
         if decides:
