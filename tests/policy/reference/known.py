@@ -14,9 +14,10 @@ from .values import argument, function
 def broken(query: Derivation, recipient: str) -> Iterator[str]:
     """The rules by which a query is not allowed."""
     for tree in query.states:
-        if isinstance(tree, Filter | Join) or (isinstance(tree, Group) and tree.keys and query.guards[tree].floors):
-            if any(_unseen(query, each.child, recipient) for below in _inputs(tree) for each in _limits(query, below)):
-                yield "floor"
+        chooses = isinstance(tree, Filter | Join) or (isinstance(tree, Group) and tree.keys and _merges(query, tree))
+        limits = [each for below in _inputs(tree) for each in _limits(query, below)] if chooses else []
+        if any(_unseen(query, each.child, recipient) for each in limits):
+            yield "floor"
     for group, child in query.groups.items():
         for instance in query.guards[group].floors:
             if query.tables[instance].binds(recipient):
@@ -38,9 +39,14 @@ def _limits(query: Derivation, tree: Relation) -> Iterator[Sort]:
     """The LIMITs of rows above which nothing has been counted yet."""
     if isinstance(tree, Sort) and tree.limit is not None:
         yield tree
-    if not (isinstance(tree, Group) and query.guards[tree].floors):
+    if not _merges(query, tree):
         for each in _inputs(tree):
             yield from _limits(query, each)
+
+
+def _merges(query: Derivation, tree: Relation) -> bool:
+    """Whether a guard counts units here."""
+    return isinstance(tree, Group) and bool(query.guards[tree].floors)
 
 
 def _unseen(query: Derivation, tree: Relation, recipient: str) -> bool:
