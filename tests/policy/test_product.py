@@ -23,6 +23,16 @@ UNCOUNTED = [each for each in (*USEFUL, *WITHHELD) if "JOIN members m" in each.s
 """Joins with a table of which those without partner count, too. Nothing counts these under MPC, so that it refuses."""
 ANSWERED = [each for each in (*USEFUL, *WITHHELD) if each not in UNCOUNTED]
 QUESTIONS = [each for each in checks.QUESTIONS if "members m ON" not in each and "FROM members)" not in each]
+ONE_ROW = (
+    "SELECT SUM(t) AS s, COUNT(*) AS n FROM (SELECT ssn, SUM(CASE WHEN vip THEN salary ELSE 0 END) AS t FROM people"
+    " GROUP BY ssn) q",
+    "SELECT SUM(t) AS s, AVG(u) AS u FROM (SELECT ssn, SUM(CASE WHEN city = 'a' THEN salary ELSE 0 END) AS t,"
+    " SUM(CASE WHEN city = 'b' THEN salary ELSE 0 END) AS u FROM people GROUP BY ssn) q",
+    "SELECT AVG(t) AS s, COUNT(*) AS n FROM (SELECT ssn, SUM(bonus) AS t FROM people GROUP BY ssn) q",
+    "SELECT city, SUM(t) AS s, COUNT(t) AS n FROM (SELECT ssn, city, SUM(CASE WHEN vip THEN salary END) AS t"
+    " FROM people GROUP BY ssn, city) q GROUP BY city",
+)
+"""Questions about units of one row each: their sums are withheld as those of rows are."""
 FEW = [*QUESTIONS[1:6:2], *worlds.ORDER_QUESTIONS[2:5:2], "SELECT plan, COUNT(*) AS n FROM members GROUP BY plan"]
 """Questions of the small world, of each kind one."""
 
@@ -120,6 +130,16 @@ def test_questions_of_the_small_world_are_allowed(small: Product) -> None:
 
 def test_answers_in_small_worlds_are_those_of_the_reference(small: Product) -> None:
     assert none(checks.other_answers(small, Reference(worlds.offers(2)), FEW, 6, 2))
+
+
+def test_units_of_one_row_are_answered_as_rows_are(small: Product) -> None:
+    reference = Reference(worlds.offers(2))
+    assert none(checks.other_answers(small, reference, ONE_ROW, 6, 3))
+    plain_rows = "SELECT SUM(CASE WHEN vip THEN salary ELSE 0 END) AS s, COUNT(*) AS n FROM people"
+    found = [[reference.answer(sql, worlds.NORTH, each).rows for each in worlds.worlds(6, 20)]
+             for sql in (ONE_ROW[0], plain_rows)]  # fmt: skip
+    assert found[0] == found[1]
+    assert any(None not in row for rows in found[0] for row in rows)
 
 
 @pytest.mark.nightly
