@@ -64,10 +64,10 @@ def carried_by(relation: Aggregate, below: State, fresh: Names, catalog: Catalog
     listed = every if one_row else list(cells(every))
     outputs = {fresh.fresh("cell"): each for each in listed}
     aggregations = tuple(Aggregation(fresh.fresh("condition"), "max", each) for each in outputs)
-    decide = {test: each.name for test, each in zip(listed, aggregations, strict=True)}
-    whom = {name: tuple(decide[each] for each in found) for name, found in tests.items() if found}
-    if not one_row:
-        whom = dict.fromkeys(whom, tuple(decide.values()))
+    told = {test: each.name for test, each in zip(listed, aggregations, strict=True)}
+    whom = {
+        name: tuple(told[each] for each in (found if one_row else listed)) for name, found in tests.items() if found
+    }
     known = Derived(union(_items(sources[name], below) for name in whom))
     return Carried(outputs, aggregations, whom, {each.name: known for each in aggregations})
 

@@ -182,6 +182,9 @@ class _Reader:
                 self.compared.setdefault(a, set()).add(value)
                 self.ordered |= {a} if call.op not in ("eq", "ne") else set()
                 return lambda row: _compared(row[place], value, orders)
+            case Call(_, _, Boolean()):
+                inside = self.truth(a)
+                return lambda row: _compared(inside(row), value, orders)
             case _ if _is_constant(a):
                 other = constant(a)
                 return lambda row: _compared(other, value, orders)
