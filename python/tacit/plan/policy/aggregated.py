@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import AggregateFunction, Aggregation
 from tacit.plan.facts.terms import ColumnTerms, Function
 from tacit.plan.policy.determined import units_named
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.expressions import turned
-from tacit.plan.policy.offers import partly_open, protected, shown
+from tacit.plan.policy.offers import protected
+from tacit.plan.policy.repeated import listed, repeats, sees
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, ordered, union
 
 FUNCTIONS: Final[dict[AggregateFunction, Function]] = {
@@ -23,8 +23,6 @@ FUNCTIONS: Final[dict[AggregateFunction, Function]] = {
     "max": "max",
     "middle": "quantile",
 }
-ADDING: Final = ("sum", "count", "count_rows", "middle")
-"""Aggregates that change where rows are repeated."""
 OF_ONE: Final = ("count_distinct", "min", "max", "middle")
 """Aggregates that are no sums, so that what they are of matters even where that is a sum itself."""
 
@@ -53,10 +51,10 @@ def averaged(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[st
 
 
 def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items:
-    repeats = _repeats(each, below, ruled.all, recipients) | _both_sides(each, below, ruled.all)
+    repeated = repeats(each, below, ruled.all, recipients) | _both_sides(each, below, ruled.all)
     if each.column is None:
         counted = [_applied(below.columns[name].items, "count", each, below, recipients) for name in each.counted]
-        return union([*counted, repeats, _rows(below, ruled.all, recipients)])
+        return union([*counted, repeated, _rows(below, ruled.all, recipients)])
     found = below.columns[each.column]
     matched = matched_by_union(ruled.all) if each.function == "count_distinct" and found.mixed else NOTHING
     if each.function == "count_distinct" and _is_of_units(found, below, ruled.all):
@@ -69,7 +67,7 @@ def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recip
             _rows_of_one(found, each, ruled.all),
             _shown_of_one(found, each, ruled.merged),
             _weights(found, each, function, below, ruled, recipients),
-            repeats,
+            repeated,
             matched,
         ]
     )
@@ -191,7 +189,7 @@ def _weights(
         if item.role in ("value", "aggregate", "group", "count")
         and (item.instance != other or (other in ruled.merged and each.function == "sum" and found.linear))
         and (who := _knows(item, other, function, below, recipients))
-        and not _listed(other, item.instance, _name(item))
+        and not listed(other, item.instance, _name(item))
     )
 
 
@@ -203,53 +201,11 @@ def _knows(item: Item, other: Instance, function: Function, below: State, recipi
     others = [each for each in recipients if each != other.owner]
     if mine in below.many:
         return others[0] if beside and others else ""
-    who = next((each for each in others if _sees(mine, item.column, each)), "")
+    who = next((each for each in others if sees(mine, item.column, each)), "")
     if item.column is None:
         return who if beside else ""
     named = mine.owner == other.owner and not _shows_only(terms_of(mine.table, item.column), function)
     return who if (beside or mine == other) and not named else ""
-
-
-def _sees(instance: Instance, column: str | None, recipient: str) -> bool:
-    """Whether a recipient may see a column row by row; without one, which rows there are."""
-    if column is None:
-        return partly_open(instance.table, (recipient,))
-    return shown(instance.table, column, (recipient,))
-
-
-def _repeats(each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items:
-    """Rows of a recipient's table may count a row several times, which is a weight too.
-
-    So may they put it in several cells of conditions, which may then differ by few units.
-    """
-    if each.function not in ADDING and (each.column is None or not below.columns[each.column].conditions):
-        return NOTHING
-    return repeating(ruled, below, recipients, each.position)
-
-
-def repeating(
-    ruled: frozenset[Instance], below: State, recipients: tuple[str, ...], position: Position | None = None
-) -> Items:
-    """Instances whose rows are there several times, by rows of which a recipient knows how many there are."""
-    return frozenset(
-        Item(one, None, "repeats", detail=other.table.name, position=position)
-        for one in ruled
-        for other in below.repeated.get(one, frozenset())
-        if other != one and not _listed(one, other, "") and _counts_for(other, one, below, recipients)
-    )
-
-
-def _counts_for(other: Instance, one: Instance, below: State, recipients: tuple[str, ...]) -> bool:
-    """Whether a recipient knows how often rows of another instance are there."""
-    if other in below.many or (other.owner in recipients and other.owner != one.owner):
-        return True
-    return any(_sees(other, None, each) for each in recipients if each not in (one.owner, other.owner))
-
-
-def _listed(instance: Instance, other: Instance, column: str) -> bool:
-    """Whether an owner's ``weights`` have a column of a recipient's table, or all of it."""
-    listed = instance.table.terms.weights if instance.table.terms else frozenset()
-    return f"{other.table.name}.*" in listed or column in listed
 
 
 def _name(item: Item) -> str:

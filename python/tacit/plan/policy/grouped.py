@@ -8,7 +8,7 @@ from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, KeptScan, Relation, Scan, Union
 from tacit.plan.algebra.trees import children
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union, repeating
+from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union
 from tacit.plan.policy.carried import NOTHING_CARRIED, Carried, carried_by, too_many
 from tacit.plan.policy.determined import determined_by, determines, units_named
 from tacit.plan.policy.exposure import floor_of
@@ -18,6 +18,7 @@ from tacit.plan.policy.guards import Guard
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import partly_open, protected, shown
 from tacit.plan.policy.padding import is_padded
+from tacit.plan.policy.repeated import repeating
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, Sums, ordered, selected, union
 
 
