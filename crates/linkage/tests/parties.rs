@@ -17,7 +17,7 @@ use tacit_psi::Role;
 /// A plan of parties, all of which learn what it reveals.
 fn plan(parties: &[&str], reveals: &str) -> MatchPlan {
     let text = format!(
-        r#"{{"parties":{parties:?},"to":{parties:?},"keys":[[{{"normaliser":"exact","kind":null}}]],"reveals":{reveals},
+        r#"{{"parties":{parties:?},"to":{parties:?},"tables":[],"keys":[[{{"normaliser":"exact","kind":null}}]],"reveals":{reveals},
             "prices":null,"link":null}}"#
     );
     MatchPlan::from_json(&text).expect("a plan")

@@ -26,6 +26,8 @@ from tacit.psi.whole import choose_leader, choose_whole
 
 JSON = dict[str, Any]
 
+HONEST = "This holds while each party runs the protocol as it is (SECURITY.md says what else is assumed)."
+
 FORMAT = "tacit-psi-explain/2"
 """Of the JSON: a new one where members change their meaning or go."""
 
@@ -141,9 +143,12 @@ def _leaves(parameters: Parameters) -> list[str]:
     if parameters.plugin is not None:
         return [f"The plug-in {parameters.plugin} matches: what it sends is for its author to say."]
     clear = "No key and no other value of a table leaves a party in clear. All connections are encrypted."
+    if parameters.shared:
+        shared = f"As shares, of which each party gets one: {parameters.options()['--columns']}."
+        return [clear, f"{shared} Who has both has the values, of each pair of rows that match.", HONEST]
     if parameters.malicious:
         return [clear, "This holds even if another party deviates from the protocol, but for what stands above."]
-    return [clear, "This holds while each party runs the protocol as it is (SECURITY.md says what else is assumed)."]
+    return [clear, HONEST]
 
 
 def _agreed(found: JSON) -> list[str]:
