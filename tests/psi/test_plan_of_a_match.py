@@ -138,6 +138,9 @@ def test_an_approval_is_of_the_columns_of_all(pair: Pair) -> None:
     pages = [explained(filled(pair), party, *shares, "a.x,b.y") for party in "ab"]
     assert all("As shares, of which each party gets one: a.x, b.y." in " ".join(page.split()) for page in pages)
     approved = {page.split()[-1].strip(".()") for page in pages}
+    assert all("it would be refused" not in page for page in pages)
+    alone = explained(pair, "a", *shares, "b.y")
+    assert "protocol ps3i" in alone and "it would be refused" not in alone, "whoever shares it"
     assert len(approved) == 1 and all(len(each) == 64 for each in approved), approved
     for party in "ab":
         assert tacit(pair, "approve", *approved, "--name", party, "--yes").returncode == 0

@@ -19,6 +19,7 @@ from tacit.psi.account import account, disclosed
 from tacit.psi.choice import Chosen, choose
 from tacit.psi.disclosures import CommonKeys, MatchingKeys, MatchingPairs, PreparedKeys, UniversalIds, together
 from tacit.psi.match import announcement
+from tacit.psi.number_columns import NumberColumn
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.request import Limits
 from tacit.psi.source import Source
@@ -76,7 +77,7 @@ def explained(
 
 def _predicted(parameters: Parameters, told: _native.Announcement) -> JSON:
     """How it would run if all parties were as this one."""
-    facts = (told,) * len(parameters.parties)
+    facts = tuple(_as_here(parameters, party, told) for party in parameters.parties)
     try:
         chosen: Chosen
         if parameters.several:
@@ -98,6 +99,14 @@ def _predicted(parameters: Parameters, told: _native.Announcement) -> JSON:
         "why": list(chosen.why),
         "may_ask": list(chosen.may_ask),
     }
+
+
+def _as_here(parameters: Parameters, party: str, told: _native.Announcement) -> _native.Announcement:
+    """What a party would announce that is as this one, but for the columns that it shares."""
+    if parameters.reveal != "shares":
+        return told
+    columns = [NumberColumn(name, 0).announced() for name in parameters.shared_by(party)]
+    return _native.Announcement(rows=told.rows, memory=told.memory, workers=1, kinds=told.kinds, columns=columns)
 
 
 def lines(found: JSON, parameters: Parameters) -> list[str]:
