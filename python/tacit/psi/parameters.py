@@ -78,9 +78,9 @@ class Parameters:
     the other. least: how many keys have to match for a sum to be shown. kinds: for each key column what its texts are
     read as at all parties, "" for nothing else; empty if that holds for all. No party reads a key as anything that
     another one announces. tables: those of offers that are matched, with their key columns. shared: of each party the
-    columns that leave it as shares; empty if there are none. prices: the table of prices
-    that all share, as JSON; None for the default. link: the network by which protocols are chosen, as the federation
-    file declares it; None if it does not.
+    columns that leave it as shares; empty if there are none. prices: the table of prices that all share, as JSON; None
+    for the default. link: the network by which protocols are chosen, as the federation file declares it; None if it
+    does not.
 
     More than two parties find the rows whose keys all of them have, and nothing else.
     """

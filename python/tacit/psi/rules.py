@@ -58,11 +58,7 @@ def judged(parameters: Parameters, members: Members) -> Judged:
     known = {each.name: each for each in offers(members)} if parameters.tables else {}
     tables = tuple(known.values())
     parties, today = tuple(members.parties), datetime.now(UTC).date()
-    named = tuple(
-        MatchedTable(table, each.columns, _shown(table, parameters), is_open(table, parties))
-        for each in parameters.tables
-        for table in (known[each.name],)
-    )
+    named = tuple(_matched(known[each.name], each.columns, parameters, parties) for each in parameters.tables)
     judge = Judge(Catalog(parties, "", (), tables), named, today)
     try:
         return judge.verdict(parameters)
@@ -112,6 +108,10 @@ class Judge:
             refusal.change = f"a question in its place is wrong: {verdict.error}".rstrip(".")
             raise refusal
         return Judged(question=question, verdict=verdict)
+
+
+def _matched(table: Table, keys: tuple[str, ...], parameters: Parameters, parties: tuple[str, ...]) -> MatchedTable:
+    return MatchedTable(table, keys, _shown(table, parameters), is_open(table, parties))
 
 
 def _shown(table: Table, parameters: Parameters) -> tuple[str, ...]:
