@@ -214,7 +214,7 @@ fn nothing_is_run_that_is_not_approved() {
     assert_eq!(told, "the approved plan of this match does not show which rows match");
 }
 
-/// What a party does that shares the column `value`, and announces so many.
+/// What a party does that shares the column `value`. announced: how many columns it says that it shares.
 fn shares_value(role: Role, announced: usize) -> impl FnOnce(&mut Parties) -> Option<MatchError> + Send {
     move |parties| {
         let columns = (0..announced).map(|at| format!("0 column{at}")).collect();
