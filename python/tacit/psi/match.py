@@ -89,9 +89,7 @@ class Match(Run):
         begin = time.monotonic()
         state = None
         if self.folder is not None:
-            state = read_state(
-                self.folder, self._key, self.parameters.plan_hash, self.source.stamp, self._columns
-            )
+            state = read_state(self.folder, self._key, self.parameters.plan_hash, self.source.stamp, self._columns)
         if state is not None and state.agreed:
             self.tell("all bins are done already: only the output is left to be written")
             self.approve()

@@ -70,8 +70,8 @@ def named(members: Members, me: str, tables: Sequence[str], keys: Sequence[Seque
         for column in flat[table.name]:
             _known(column, table)
     moments = frozenset[str]() if own is None else _moments(own, found, flat)
-    tables = tuple(TableKeys(each.owner, each.name, flat[each.name]) for each in found)
-    return Named(own, mine, tables, moments)
+    named_keys = tuple(TableKeys(each.owner, each.name, flat[each.name]) for each in found)
+    return Named(own, mine, named_keys, moments)
 
 
 def owner_of(members: Members, table: str) -> str:
