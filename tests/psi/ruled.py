@@ -135,8 +135,10 @@ class Ruled:
 
     def verdict(self, *tables: str, key: str = "ssn", columns: tuple[str, ...] = (), **options: Any) -> MatchVerdict:
         """What all owners say of a match."""
-        request = Request(**{"me": "", "keys": [key.split(",")], "tables": tables, "other": ["south"], **options})
-        return match_verdict(request, self.members, columns)
+        request = Request(
+            **{"me": "", "keys": [key.split(",")], "tables": tables, "other": ["south"], "shared": columns, **options}
+        )
+        return match_verdict(request, self.members)
 
     def refused(self, *tables: str, **options: Any) -> str:
         """The sentence of a match that is refused."""

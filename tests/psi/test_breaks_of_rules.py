@@ -245,7 +245,6 @@ def test_a_file_is_the_one_that_is_named(matched: Ruled) -> None:
     assert found == [(100,)], "the rows of people were matched, which has rules"
 
 
-@pytest.mark.xfail(strict=True, reason="An approval is of a plan's hash, as docs/privacy-officer.md says")
 def test_an_approval_of_shares_is_of_the_columns_that_leave(matched: Ruled) -> None:
     """privacy-officer.md: if anything of what was approved changes, nothing is approved.
 
@@ -367,7 +366,6 @@ def test_nothing_is_read_without_an_approval(matched: Ruled) -> None:
     assert found.status == 3, found
 
 
-@pytest.mark.xfail(strict=True, reason="An approval is of a plan's hash, as docs/privacy-officer.md says")
 def test_prepared_answers_need_an_approval_of_the_table(matched: Ruled) -> None:
     """An approval of answers about one prepared table is no approval of answers about another.
 

@@ -23,7 +23,7 @@ def agreements() -> list[Parameters]:
         Parameters(AB, KEY, AB, reveal="sum", summed=("b", "amount")),
         Parameters(AB, KEY, AB, reveal="ids"),
         Parameters(AB, ("exact", "exact"), AB, reveal="ids", widths=(1, 1)),
-        Parameters(AB, KEY, AB, reveal="shares"),
+        Parameters(AB, KEY, AB, reveal="shares", shared=(("number",), ("amount", "even"))),
         query_parameters(AB, "a", KEY),
     ]
     abc = ("a", "b", "c")

@@ -230,7 +230,7 @@ def test_rows_come_back_as_they_were_stored(pair: Pair, ending: str) -> None:
 def test_shares_of_doubles_are_of_their_last_places(pair: Pair) -> None:
     pair.write("a", "SELECT 1 AS id, 0.25::DOUBLE AS n UNION ALL SELECT 2, 7")
     pair.write("b", "SELECT 2 AS id, -1.5::DECIMAL(4,1) AS y UNION ALL SELECT 1, 2")
-    ends = pair.match("--reveal", "shares", a=("--columns", "n"), b=("--columns", "y"))
+    ends = pair.match("--reveal", "shares", "--columns", "a.n,b.y")
     assert [ended.status for ended in ends] == [0, 0], ends
     names = ("share_of_a_n_x100", "share_of_b_y_x10")
     sums = [f"(a.{name}::HUGEINT + b.{name}) % (2::HUGEINT**64)::HUGEINT" for name in names]
@@ -240,7 +240,7 @@ def test_shares_of_doubles_are_of_their_last_places(pair: Pair) -> None:
 def test_shares_of_decimals_say_what_they_are_multiplied_by(pair: Pair) -> None:
     (pair.folder / "a.csv").write_text("id,n\n2,7\n3,8\n")
     (pair.folder / "b.csv").write_text("id,y\n3,-0.25\n2,10.5\n")
-    ends = pair.match("--reveal", "shares", a=("--columns", "n"), b=("--columns", "y"), ending="csv")
+    ends = pair.match("--reveal", "shares", "--columns", "a.n,b.y", ending="csv")
     assert [ended.status for ended in ends] == [0, 0], ends
     sums = [
         f"(a.{name}::HUGEINT + b.{name}) % (2::HUGEINT**64)::HUGEINT" for name in ("share_of_a_n", "share_of_b_y_x100")

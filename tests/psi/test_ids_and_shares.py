@@ -70,7 +70,7 @@ def opened(pair: Pair, columns: tuple[str, ...]) -> list[tuple[object, ...]]:
 def test_shares_add_up_to_the_columns_of_the_pairs(pair: Pair) -> None:
     pair.write("a", A)
     pair.write("b", B)
-    ends = pair.match("--reveal", "shares", a=("--columns", "number"), b=("--columns", "amount,even"))
+    ends = pair.match("--reveal", "shares", "--columns", "a.number,b.amount,b.even")
     assert [ended.status for ended in ends] == [0, 0], ends
     expected = pair.rows(f"SELECT a.number, b.amount, b.even::INTEGER FROM {JOINED} ORDER BY ALL")
     assert all(f"{len(expected)} pairs of rows matched" in ended.told for ended in ends)
@@ -86,7 +86,7 @@ def test_shares_add_up_to_the_columns_of_the_pairs(pair: Pair) -> None:
 def test_one_party_may_share_nothing(pair: Pair) -> None:
     pair.write("a", A)
     pair.write("b", B)
-    ends = pair.match("--reveal", "shares", b=("--columns", "amount"))
+    ends = pair.match("--reveal", "shares", "--columns", "b.amount")
     assert [ended.status for ended in ends] == [0, 0], ends
     assert opened(pair, ("share_of_b_amount",)) == pair.rows(f"SELECT b.amount FROM {JOINED} ORDER BY ALL")
 
@@ -101,7 +101,7 @@ def test_from_python(pair: Pair) -> None:
     def party(number: int) -> tuple[tacit.psi.Matched, tacit.psi.Matched, int | None]:
         how = {**common, "me": "ab"[number]}
         ids = tacit.psi.identify(tables[number], **how)
-        shares = tacit.psi.share(tables[number], columns=["n"], **how)
+        shares = tacit.psi.share(tables[number], columns=["a.n", "b.n"], **how)
         return ids, shares, tacit.psi.aggregate(tables[number], reveal="sum(b.n)", least=1, **how).sum
 
     with ThreadPoolExecutor(2) as threads:
@@ -121,7 +121,7 @@ def test_who_recognises_a_key_by_how_often_it_repeats_was_told_before(pair: Pair
     """k alone stands in seven rows of a: the rows of a with several counterparts tell whether b has it."""
     pair.write("a", "SELECT 'k' AS id FROM range(7) UNION ALL SELECT 'c' || i FROM range(20) t(i)")
     pair.write("b", f"SELECT {others} AS id, 1 AS n FROM range(3) UNION ALL SELECT 'c' || i, 2 FROM range(5) t(i)")
-    ends = pair.match("--reveal", "shares", b=("--columns", "n"))
+    ends = pair.match("--reveal", "shares", "--columns", "b.n")
     assert [ended.status for ended in ends] == [0, 0], ends
     assert ("(7 rows of this party share keys with several of the other)" in ends[0].told) == (repeated == 7)
     said = "if a key repeats as no other of its table does, the table's owner may find by that whether the other has it"
@@ -136,8 +136,7 @@ def test_more_pairs_than_memory_allows_end_the_match_at_both(pair: Pair, dropped
     """One key in 3,000 rows of each table: nine million pairs, where 300 MB are declared."""
     for party in "ab":
         pair.write(party, f"SELECT '' AS id, i AS {party}_n FROM range(3000) t(i)")
-    columns = {party: ("--columns", f"{party}_n") for party in "ab"}
-    ends = pair.match("--reveal", "shares", "--memory", "300M", *dropped, **columns)
+    ends = pair.match("--reveal", "shares", "--columns", "a.a_n,b.b_n", "--memory", "300M", *dropped)
     if dropped:
         assert [ended.status for ended in ends] == [0, 0], ends
         assert all("0 rows written" in ended.told for ended in ends), ends
@@ -152,7 +151,7 @@ PEOPLE_A = """SELECT CASE WHEN i % 3 > 0 THEN i // 2 END AS id, i AS number,
 PEOPLE_B = """SELECT CASE WHEN i % 4 > 0 THEN i // 3 + 10 END AS id, CASE WHEN i % 3 > 0 THEN 'p' || i END AS phone,
               i * 100 AS amount FROM range(50) t(i)"""
 EITHER = "SELECT a.number, b.amount FROM 'a.parquet' a JOIN 'b.parquet' b ON a.id = b.id OR a.phone = b.phone"
-OF_SHARES = {"a": ("--columns", "number"), "b": ("--columns", "amount")}
+OF_SHARES = ("--reveal", "shares", "--columns", "a.number,b.amount")
 
 
 def test_ids_by_several_keys_pair_each_row_once_by_the_first_key_that_is_shared(pair: Pair) -> None:
@@ -183,7 +182,7 @@ def test_rows_with_several_counterparts_are_counted_or_dropped(pair: Pair, drop:
     pair.write("a", PEOPLE_A)
     pair.write("b", PEOPLE_B)
     options = ("--drop-contaminated", drop[0] if len(drop) == 1 else "both") if drop else ()
-    ends = pair.match("--key", "phone", "--reveal", "shares", *options, **OF_SHARES)
+    ends = pair.match("--key", "phone", *OF_SHARES, *options)
     assert [ended.status for ended in ends] == [0, 0], ends
     columns = {"a": "number", "b": "amount"}
     kept = " AND ".join(f"count(*) OVER (PARTITION BY {columns[party]}) = 1" for party in drop) or "true"
@@ -197,7 +196,7 @@ def test_rows_with_several_counterparts_are_counted_or_dropped(pair: Pair, drop:
 def test_pairs_one_shares_each_row_once(pair: Pair) -> None:
     pair.write("a", PEOPLE_A)
     pair.write("b", PEOPLE_B)
-    ends = pair.match("--key", "phone", "--reveal", "shares", "--pairs", "one", **OF_SHARES)
+    ends = pair.match("--key", "phone", *OF_SHARES, "--pairs", "one")
     assert [ended.status for ended in ends] == [0, 0], ends
     found = opened(pair, ("share_of_a_number", "share_of_b_amount"))
     assert len({number for number, _ in found}) == len({amount for _, amount in found}) == len(found) > 10
@@ -218,7 +217,7 @@ def test_several_keys_from_python(pair: Pair) -> None:
     def party(number: int) -> tuple[tacit.psi.Matched, tacit.psi.Matched]:
         me = "ab"[number]
         ids = tacit.psi.identify(tables[number], me=me, **how)
-        return ids, tacit.psi.share(tables[number], me=me, columns=["n"], pairs="one", **how)
+        return ids, tacit.psi.share(tables[number], me=me, columns=["a.n", "b.n"], pairs="one", **how)
 
     with ThreadPoolExecutor(2) as threads:
         a, b = threads.map(party, (0, 1))
@@ -264,7 +263,7 @@ def test_what_cannot_be_done_is_one_sentence(pair: Pair, own: tuple[str, ...], s
 def test_values_that_are_no_integers_are_named(pair: Pair, value: str) -> None:
     (pair.folder / "a.csv").write_text(f"id,n\n1,5\n2,{value}\n")
     pair.write("b", "SELECT i AS id FROM range(20) t(i)")
-    other = pair.waiting("b", "--reveal", "shares", "--kind", "id=number")
+    other = pair.waiting("b", "--reveal", "shares", "--columns", "a.n", "--kind", "id=number")
     running = [pair.start("a", "--reveal", "shares", "--columns", "n", "--kind", "id=number", ending="csv"), other]
     told = [each.communicate(timeout=60)[0] for each in running]
     assert [each.returncode for each in running] == [2, 5], told

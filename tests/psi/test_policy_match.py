@@ -75,6 +75,10 @@ def test_whose_columns_are_shared(ruled: Ruled, capsys: pytest.CaptureFixture[st
     told = capsys.readouterr().out
     assert "refused by north: closed: a column that is named is not offered with customers;" in told
     assert main([*TEST, "--reveal", "shares", "--columns", "revenue", "--as", "north"]) == 0
+    assert main([*TEST, "--reveal", "shares", "--columns", "people.seat,customers.revenue"]) == 0
+    assert main([*TEST, "--reveal", "shares", "--columns", "customers.revenue,people.salary"]) == 3
+    capsys.readouterr()
+    assert main(shares) == 2 and "name it with --as, or write TABLE.COLUMN" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

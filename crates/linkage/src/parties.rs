@@ -202,9 +202,16 @@ impl Parties {
     /// Shares of both payloads of the pairs of rows that match; see [`shares::share`].
     ///
     /// # Errors
-    /// No such match is approved; those of the protocol; more pairs than the declared memory allows, which both find.
+    /// No such match is approved, or of other columns; those of the protocol; more pairs than the declared memory
+    /// allows, which both find.
     pub fn share(&mut self, role: Role, table: &KeyedRows) -> Result<SharedPairs, MatchError> {
-        let dropped = self.approved()?.shares(role, table.keys)?;
+        let (schema, [_, theirs]) = (table.bins.schema(), self.columns()?);
+        let names = schema.fields().iter().map(|field| field.name().as_str());
+        let dropped = self.approved()?.shares(role, table.keys, names)?;
+        if theirs != self.approved()?.shared_by_peer() {
+            let session = self.first()?;
+            return Err(MatchError::misbehaved(session, peer(session), Misbehaviour::OtherColumns));
+        }
         let of_roles = |[mine, theirs]: [usize; 2]| match role {
             Role::Sender => Sizes { sender: mine, receiver: theirs },
             Role::Receiver => Sizes { sender: theirs, receiver: mine },

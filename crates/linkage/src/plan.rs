@@ -1,8 +1,9 @@
 //! The plan of a match: its outcome, its recipients and its rules, approved by all parties and held against each step.
 //!
 //! All parties write the same plan. They compare its digest when they connect. [`crate::Parties`] runs nothing that the
-//! plan does not say: which kind of outcome there is, who learns it, and by which rules. What follows from
-//! announcements (protocols, bins, who sends where both learn) is chosen alike by all, and shows nothing more.
+//! plan does not say: which kind of outcome there is, who learns it, by which rules, and which columns leave as shares.
+//! What follows from announcements (protocols, bins, who sends where both learn) is chosen alike by all, and shows
+//! nothing more. Which file a party matches as a table that the plan names, its own agent alone decides.
 
 use serde::{Deserialize, Serialize};
 use tacit_net::Link;
@@ -31,6 +32,18 @@ pub struct Column {
     pub normaliser: String,
     /// As which kind its texts are read at all parties.
     pub kind: Option<String>,
+}
+
+/// A table that an offer names.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// The party that offers it.
+    pub owner: String,
+    /// Its name.
+    pub name: String,
+    /// The names of the columns of each key, as the plan's keys are.
+    pub keys: Vec<Vec<String>>,
 }
 
 /// The rule for the shared pairs of rows.
@@ -79,6 +92,8 @@ pub enum Reveals {
     Shares {
         /// Which pairs.
         pairs: Pairs,
+        /// Of each party, in their order, the names of the columns that it shares.
+        columns: Vec<Vec<String>>,
     },
     /// Which keys of the recipient a prepared table had.
     Prepared,
@@ -92,6 +107,8 @@ pub struct MatchPlan {
     pub parties: Vec<String>,
     /// Those that learn the outcome, in the same order.
     pub to: Vec<String>,
+    /// The tables of offers that are matched, in the parties' order, at most one of each party.
+    pub tables: Vec<Table>,
     /// The columns of each key; the most important key first.
     pub keys: Vec<Vec<Column>>,
     /// What they learn.
@@ -184,10 +201,11 @@ impl MatchPlan {
 
     /// What is wrong with it.
     fn fault(&self) -> Option<WrongPlan> {
-        let Self { parties, to, keys, reveals, link, .. } = self;
+        let Self { parties, to, tables, keys, reveals, link, .. } = self;
         let known = |party: &String| parties.contains(party);
         let in_order = |some: &[String]| parties.iter().filter(|party| some.contains(party)).eq(some);
         let (two, one_key) = (parties.len() == 2, keys.len() == 1);
+        let owners: Vec<String> = tables.iter().map(|table| table.owner.clone()).collect();
         let fits = match reveals {
             Reveals::Common => one_key,
             Reveals::Rows { join, bins, .. } => {
@@ -200,18 +218,18 @@ impl MatchPlan {
                 two && one_key && *least > 0 && summed.iter().all(learns)
             }
             Reveals::Ids { protocol } => two && to.len() == 2 && (one_key || protocol == AUTOMATIC),
-            Reveals::Shares { pairs } => {
+            Reveals::Shares { pairs, columns } => {
                 let dropped = if let Pairs::All { dropped } = pairs { &dropped[..] } else { &[] };
-                two && to.len() == 2 && in_order(dropped)
+                let named_once = |names: &Vec<String>| !repeats(names);
+                two && to.len() == 2 && in_order(dropped) && columns.len() == 2 && columns.iter().all(named_once)
             }
             Reveals::Prepared => two && one_key && to.len() == 1,
         };
         match () {
-            () if (1..parties.len()).any(|place| parties[..place].contains(&parties[place])) => {
-                Some(WrongPlan::PartyTwice)
-            }
+            () if repeats(parties) => Some(WrongPlan::PartyTwice),
             () if to.is_empty() || !in_order(to) => Some(WrongPlan::Recipients),
             () if keys.is_empty() || keys.iter().any(Vec::is_empty) => Some(WrongPlan::EmptyKey),
+            () if !in_order(&owners) || !tables.iter().all(|table| self.has_keys_of(table)) => Some(WrongPlan::Tables),
             () if link.is_some_and(|(latency, bandwidth)| Link::declared(latency, bandwidth).is_none()) => {
                 Some(WrongPlan::Link)
             }
@@ -220,10 +238,20 @@ impl MatchPlan {
         }
     }
 
+    /// Whether a table is matched by as many columns of each key as the plan has.
+    fn has_keys_of(&self, table: &Table) -> bool {
+        self.keys.iter().map(Vec::len).eq(table.keys.iter().map(Vec::len))
+    }
+
     /// What the party of a number may run, if its session is this one's.
     pub(crate) fn at(&self, me: usize) -> At<'_> {
         At { plan: self, me }
     }
+}
+
+/// Whether a name stands twice.
+fn repeats(names: &[String]) -> bool {
+    (1..names.len()).any(|place| names[..place].contains(&names[place]))
 }
 
 /// The protocol of a match of rows.
@@ -297,18 +325,32 @@ impl At<'_> {
     }
 
     /// Which pairs are shared: in one at most, or all but those of contaminated rows of the sender and of the receiver.
-    /// keys: of each row.
-    pub fn shares(&self, role: Role, keys: usize) -> Result<Option<[bool; 2]>, MatchError> {
-        let Reveals::Shares { pairs } = &self.plan.reveals else {
+    /// keys: of each row; names: of the columns that this party shares.
+    pub fn shares<'n>(
+        &self,
+        role: Role,
+        keys: usize,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Result<Option<[bool; 2]>, MatchError> {
+        let Reveals::Shares { pairs, columns } = &self.plan.reveals else {
             return Err(MatchError::NotApproved(Unapproved::Shares));
         };
         if keys != self.plan.keys.len() {
             return Err(MatchError::NotApproved(Unapproved::SharesByThis));
         }
+        if !columns[self.me].iter().map(String::as_str).eq(names) {
+            return Err(MatchError::NotApproved(Unapproved::SharesOfThese));
+        }
         let Pairs::All { dropped } = pairs else { return Ok(None) };
         let of = |party: usize| dropped.contains(&self.plan.parties[party]);
         let sender = if role == Role::Sender { self.me } else { 1 - self.me };
         Ok(Some([of(sender), of(1 - sender)]))
+    }
+
+    /// How many columns the other party of two shares.
+    pub fn shared_by_peer(&self) -> usize {
+        let Reveals::Shares { columns, .. } = &self.plan.reveals else { return 0 };
+        columns[1 - self.me].len()
     }
 
     /// That this party offers a prepared table, or asks about one.
@@ -327,7 +369,8 @@ mod tests {
     fn text(parties: &[&str], to: &[&str], keys: usize, reveals: &str) -> String {
         let keys = vec![r#"[{"normaliser":"exact","kind":null}]"#; keys].join(",");
         format!(
-            r#"{{"parties":{parties:?},"to":{to:?},"keys":[{keys}],"reveals":{reveals},"prices":null,"link":null}}"#
+            r#"{{"parties":{parties:?},"to":{to:?},"tables":[],"keys":[{keys}],"reveals":{reveals},"prices":null,
+                "link":null}}"#
         )
     }
 
@@ -335,6 +378,11 @@ mod tests {
         MatchPlan::from_json(&text(&["a", "b"], to, keys, reveals)).expect("a plan")
     }
 
+    fn table(owner: &str, name: &str, key: &str) -> Table {
+        Table { owner: owner.into(), name: name.into(), keys: vec![vec![key.into()]] }
+    }
+
+    const SHARES: &str = r#"{"shares":{"pairs":"one","columns":[[],[]]}}"#;
     const JOIN: &str = r#"{"rows":{"join":"inner","protocol":"auto","bins":null,"plugin":null}}"#;
     const BOTH: &[&str] = &["a", "b"];
     const ROLES: [Role; 2] = [Role::Sender, Role::Receiver];
@@ -342,7 +390,8 @@ mod tests {
     #[test]
     fn plans_that_no_parties_can_run_are_refused() {
         let sum = r#"{"numbers":{"summed":["a","n"],"least":1}}"#;
-        let shares = r#"{"shares":{"pairs":{"all":{"dropped":["c"]}}}}"#;
+        let shares = r#"{"shares":{"pairs":{"all":{"dropped":["c"]}},"columns":[[],[]]}}"#;
+        let (single, named) = (shares.replace(r#"{"all":{"dropped":["c"]}}"#, r#""one""#), r#""columns":[[],[]]"#);
         for (parties, to, keys, reveals) in [
             (&["a", "a"][..], &["a"][..], 1, JOIN),
             (BOTH, &[], 1, JOIN),
@@ -356,6 +405,9 @@ mod tests {
             (BOTH, &["a"], 1, r#"{"ids":{"protocol":"auto"}}"#),
             (BOTH, BOTH, 1, shares),
             (BOTH, BOTH, 1, &shares.replace("\"c\"", "\"b\",\"a\"")),
+            (BOTH, BOTH, 1, &single.replace(named, r#""columns":[[]]"#)),
+            (BOTH, BOTH, 1, &single.replace(named, r#""columns":[["n","n"],[]]"#)),
+            (BOTH, BOTH, 1, r#"{"shares":{"pairs":"one"}}"#),
             (BOTH, &["a"], 1, &JOIN.replace("inner", "left")),
             (BOTH, BOTH, 1, &JOIN.replace("inner", "cross")),
             (BOTH, BOTH, 1, &JOIN.replace("\"bins\":null", "\"bins\":0")),
@@ -370,6 +422,18 @@ mod tests {
         for link in ["[-0.1,1e6]", "[0.1,0.0]", "[0.1]"] {
             let refused = text(BOTH, BOTH, 1, JOIN).replace("\"link\":null", &format!("\"link\":{link}"));
             assert!(matches!(MatchPlan::from_json(&refused), Err(MatchError::Plan(_))), "{link}");
+        }
+        let (of_a, of_b) = (r#"{"owner":"a","name":"x","keys":[["k"]]}"#, r#"{"owner":"b","name":"y","keys":[["l"]]}"#);
+        for tables in [
+            format!("{of_b},{of_a}"),
+            format!("{of_a},{of_a}"),
+            of_a.replace(r#""a""#, r#""c""#),
+            of_a.replace(r#"["k"]"#, r#"["k","l"]"#),
+            of_a.replace(r#"["k"]"#, r#"["k"],["l"]"#),
+            of_a.replace(r#"["k"]"#, ""),
+        ] {
+            let refused = text(BOTH, BOTH, 1, JOIN).replace("\"tables\":[]", &format!("\"tables\":[{tables}]"));
+            assert!(matches!(MatchPlan::from_json(&refused), Err(MatchError::Plan(_))), "{tables}");
         }
         let more = text(BOTH, BOTH, 1, JOIN).replace("\"prices\"", "\"more\":1,\"prices\"");
         assert!(MatchPlan::from_json(&more).is_err(), "a member that nobody knows");
@@ -392,9 +456,40 @@ mod tests {
             ..first.clone()
         };
         others.extend([of_column("email", None), of_column("exact", Some("date"))]);
+        let tables = [vec![table("a", "x", "k")], vec![table("b", "y", "l")], vec![]];
+        for [of_a, of_b] in [[0, 1], [0, 2], [2, 1]] {
+            others.push(MatchPlan { tables: [&tables[of_a][..], &tables[of_b][..]].concat(), ..first.clone() });
+        }
+        for changed in [table("a", "y", "k"), table("a", "x", "l"), table("b", "x", "k")] {
+            others.push(MatchPlan { tables: vec![changed], ..first.clone() });
+        }
+        let shares = |columns: &str| plan(BOTH, 1, &SHARES.replace("[[],[]]", columns));
+        others.extend(["[[],[]]", r#"[["n"],[]]"#, r#"[[],["n"]]"#, r#"[["m"],[]]"#].map(shares));
+        others.extend([r#"[["m","n"],[]]"#, r#"[["n","m"],[]]"#, r#"[["m"],["n"]]"#].map(shares));
         let digests: std::collections::HashSet<_> = others.iter().chain([&first]).map(MatchPlan::digest).collect();
         assert_eq!(digests.len(), others.len() + 1);
         assert_eq!(first.digest(), plan(BOTH, 1, JOIN).digest());
+    }
+
+    #[test]
+    fn a_plan_is_read_as_it_is_written() {
+        let shares = plan(BOTH, 1, &SHARES.replace("[[],[]]", r#"[["n","m"],[]]"#));
+        let whole = MatchPlan { tables: vec![table("a", "x", "k"), table("b", "y", "l")], ..shares };
+        let read = MatchPlan::from_json(&serde_json::to_string(&whole).expect("JSON")).expect("a plan");
+        assert_eq!((read.digest(), &read), (whole.digest(), &whole));
+    }
+
+    const NONE: [&str; 0] = [];
+
+    #[test]
+    fn no_columns_leave_but_those_of_the_plan() {
+        let of_both = plan(BOTH, 1, &SHARES.replace("[[],[]]", r#"[["n","m"],["x"]]"#));
+        let shared = |me: usize, names: &[&str]| of_both.at(me).shares(Role::Sender, 1, names.iter().copied()).is_ok();
+        assert!(shared(0, &["n", "m"]) && shared(1, &["x"]));
+        for others in [&["n"][..], &["m", "n"], &["n", "m", "x"], &["x"], &[]] {
+            assert!(!shared(0, others), "{others:?}");
+        }
+        assert_eq!([0, 1].map(|me| of_both.at(me).shared_by_peer()), [1, 2]);
     }
 
     /// The roles that each party may play.
@@ -437,7 +532,7 @@ mod tests {
         assert_eq!(revealed(1, r#"{"ids":{"protocol":"auto"}}"#), "Ids(None)");
         assert_eq!(revealed(1, r#"{"ids":{"protocol":"ddh"}}"#), "Ids(Some(\"ddh\"))");
         assert_eq!(revealed(2, r#"{"ids":{"protocol":"auto"}}"#), "IdsByKeys");
-        assert_eq!(revealed(1, r#"{"shares":{"pairs":"one"}}"#), "Shares([3, 4])");
+        assert_eq!(revealed(1, SHARES), "Shares([3, 4])");
         let sum = r#"{"numbers":{"summed":["a","n"],"least":1}}"#;
         assert_eq!(revealed(1, sum), "Numbers { receiver: 1, summed: true }");
         assert!(plan(BOTH, 1, JOIN).revealed([0, 0]).is_err() && plan(BOTH, 1, sum).asked().is_err());
@@ -460,17 +555,17 @@ mod tests {
 
     #[test]
     fn rules_of_parties_become_those_of_roles() {
-        let shares = plan(BOTH, 1, r#"{"shares":{"pairs":{"all":{"dropped":["b"]}}}}"#);
-        let dropped = |me: usize, role| shares.at(me).shares(role, 1).expect("approved");
+        let shares = plan(BOTH, 1, &SHARES.replace(r#""one""#, r#"{"all":{"dropped":["b"]}}"#));
+        let dropped = |me: usize, role| shares.at(me).shares(role, 1, NONE.into_iter()).expect("approved");
         assert_eq!(dropped(0, Role::Sender), Some([false, true]));
         assert_eq!(dropped(0, Role::Receiver), Some([true, false]));
         assert_eq!(dropped(1, Role::Sender), dropped(0, Role::Receiver));
-        let single = plan(BOTH, 2, r#"{"shares":{"pairs":"one"}}"#);
-        assert_eq!(single.at(0).shares(Role::Sender, 2).expect("approved"), None);
+        let single = plan(BOTH, 2, SHARES);
+        assert_eq!(single.at(0).shares(Role::Sender, 2, NONE.into_iter()).expect("approved"), None);
         let ids = plan(BOTH, 2, r#"{"ids":{"protocol":"auto"}}"#);
         assert!(ids.at(0).ids(None, 2).is_ok() && single.at(0).ids(None, 2).is_err());
         assert!(ids.at(0).ids(None, 1).is_err() && ids.at(0).ids(Some("ddh"), 1).is_err());
-        assert!(single.at(0).shares(Role::Sender, 1).is_err(), "by another number of keys");
+        assert!(single.at(0).shares(Role::Sender, 1, NONE.into_iter()).is_err(), "by another number of keys");
         let three = MatchPlan::from_json(&text(&["a", "b", "c"], &["a", "c"], 1, "\"common\"")).expect("a plan");
         assert_eq!(three.recipients().expect("approved"), [0, 2]);
     }

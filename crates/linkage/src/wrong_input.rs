@@ -147,6 +147,9 @@ pub enum WrongPlan {
     /// A key without columns, or no key.
     #[error("a key has no column")]
     EmptyKey,
+    /// Tables of no party, of one party twice, in another order, or by other keys than the plan's.
+    #[error("its tables are not one of each of some parties, by its keys")]
+    Tables,
     /// A network of a latency or a bandwidth that there is not.
     #[error("no network has its latency and bandwidth")]
     Link,
@@ -188,6 +191,9 @@ pub enum Unapproved {
     /// Another number of keys of shares.
     #[error("shares by this number of keys")]
     SharesByThis,
+    /// Shares of other columns.
+    #[error("shares of these columns")]
+    SharesOfThese,
     /// Questions about a prepared table.
     #[error("which keys a prepared table had")]
     Prepared,

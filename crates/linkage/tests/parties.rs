@@ -8,7 +8,8 @@ use arrow_schema::{DataType, Field, Schema};
 use tacit_linkage::messages::{Announcement, Kind, Misbehaviour, Numbers, Point, tell};
 use tacit_linkage::plan::Chosen;
 use tacit_linkage::{
-    Bins, KeyColumn, Layout, MatchError, MatchPlan, Normaliser, Parties, Partition, Progress, Results, Unapproved,
+    Bins, KeyColumn, KeyedRows, Layout, MatchError, MatchPlan, Normaliser, Parties, Partition, Progress, Results,
+    Unapproved,
 };
 use tacit_math::Seed;
 use tacit_net::{Fault, Options, PartyId, Session, memory};
@@ -17,7 +18,7 @@ use tacit_psi::Role;
 /// A plan of parties, all of which learn what it reveals.
 fn plan(parties: &[&str], reveals: &str) -> MatchPlan {
     let text = format!(
-        r#"{{"parties":{parties:?},"to":{parties:?},"keys":[[{{"normaliser":"exact","kind":null}}]],"reveals":{reveals},
+        r#"{{"parties":{parties:?},"to":{parties:?},"tables":[],"keys":[[{{"normaliser":"exact","kind":null}}]],"reveals":{reveals},
             "prices":null,"link":null}}"#
     );
     MatchPlan::from_json(&text).expect("a plan")
@@ -211,4 +212,35 @@ fn nothing_is_run_that_is_not_approved() {
     assert_eq!(counted, Unapproved::Rows);
     let told = MatchError::NotApproved(counted).to_string();
     assert_eq!(told, "the approved plan of this match does not show which rows match");
+}
+
+/// What a party does that shares the column `value`. announced: how many columns it says that it shares.
+fn shares_value(role: Role, announced: usize) -> impl FnOnce(&mut Parties) -> Option<MatchError> + Send {
+    move |parties| {
+        let columns = (0..announced).map(|at| format!("0 column{at}")).collect();
+        parties.announce(Announcement { columns, ..announcement(1) }).expect("a peer");
+        let key = parties.agree().expect("a peer").0;
+        let bins = Arc::new(binned(&key, &[(1, 10)]));
+        let identifiers = bins.tokens(0).expect("a table").into_iter().map(Some).collect();
+        parties.share(role, &KeyedRows { bins, identifiers, keys: 1 }).err()
+    }
+}
+
+#[test]
+fn no_column_is_shared_that_the_plan_does_not_name() {
+    let named = |columns: &str| plan(&["a", "b"], &format!(r#"{{"shares":{{"pairs":"one","columns":{columns}}}}}"#));
+    let (sender, receiver) = (|| shares_value(Role::Sender, 1), || shares_value(Role::Receiver, 1));
+    let shared = both_under(&named(r#"[["value"],["value"]]"#), sender(), receiver());
+    assert!(matches!(shared, (None, None)), "{shared:?}");
+    for columns in [r#"[["other"],["other"]]"#, r#"[[],[]]"#, r#"[["value","other"],["value","other"]]"#] {
+        let (first, second) = both_under(&named(columns), sender(), receiver());
+        for refused in [first, second] {
+            let refused = refused.expect("other columns than approved");
+            assert!(matches!(refused, MatchError::NotApproved(Unapproved::SharesOfThese)), "{columns}: {refused}");
+        }
+    }
+    let more = both_under(&named(r#"[["value"],["value"]]"#), sender(), shares_value(Role::Receiver, 2)).0;
+    assert!(
+        matches!(more, Some(MatchError::Misbehaved { what: Misbehaviour::OtherColumns, ref peer, .. }) if peer == "b")
+    );
 }

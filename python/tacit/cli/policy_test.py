@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_federation(parser)
     add_recipients(parser)
     match = parser.add_argument_group("a match in place of queries, by the options of tacit psi")
-    match.add_argument("--as", dest="me", metavar="PARTY", help="whose --columns these are (default: nobody's)")
+    match.add_argument("--as", dest="me", metavar="PARTY", help="whose --columns are named without a table")
     add_shown(match)
     parser.add_argument("--format", choices=["text", "json"], default="text", help="for people or for programs")
 
@@ -58,12 +58,12 @@ def _of_match(options: argparse.Namespace) -> int:
     """The verdict of a match. Exit status: 3 if it is refused."""
     if options.file is not None or options.key is None:
         raise RunError(Fault.INPUT, "of a match, name --tables and --key, and no file of queries.")
-    if options.columns and options.me is None:
-        raise RunError(Fault.INPUT, "--columns are those that one party shares; name it with --as.")
+    if options.me is None and not all("." in each for each in options.columns or ()):
+        raise RunError(Fault.INPUT, "--columns names those of one party; name it with --as, or write TABLE.COLUMN.")
     if options.plugin is not None:
         problem = "--plugin is not loaded here, and its own name is in the hash of the match"
         raise RunError(Fault.INPUT, f"{problem}; `tacit psi explain` says what rules allow.")
-    found = match_verdict(_request(options), Members.load(options.federation, options.private), options.columns or ())
+    found = match_verdict(_request(options), Members.load(options.federation, options.private))
     if options.format == "json":
         sys.stdout.write(json.dumps([found.json()], indent=2, ensure_ascii=False) + "\n")
     else:
@@ -76,6 +76,7 @@ def _request(options: argparse.Namespace) -> Request:
         me=options.me or "", keys=options.key, other=options.other, normalise=options.normalise, kinds=options.kind,
         to=",".join(options.to or ["all"]), reveal=options.reveal, join=options.join, plugin=options.plugin,
         pairs=options.pairs, drop=options.drop, least=options.least, tables=options.tables,
+        shared=options.columns or (),
     )  # fmt: skip
 
 

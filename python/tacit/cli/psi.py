@@ -154,7 +154,7 @@ def _explain(options: argparse.Namespace, members: Members) -> int:
     else:
         parameters, source, _ = _prepared(options, request, members)
         fit(source, parameters, options.me)
-        rules = runnable(parameters, members, options.me, source.columns).allowed
+        rules = runnable(parameters, members).allowed
     notes = [] if source is None else source.notes
     found = explained(options.me, parameters, source, request.limits, options.output, notes, rules)
     shown = json.dumps(found, indent=2, ensure_ascii=False) if options.format == "json" else None
@@ -168,7 +168,7 @@ def _request(options: argparse.Namespace) -> Request:
         to=options.to, reveal=options.reveal, join=options.join, protocol=options.protocol, plugin=options.plugin,
         bins=_bins(options.bins), pairs=options.pairs, drop=options.drop, least=options.least,
         limits=Limits(options.memory, options.workers, options.repeat_bins), csv=_form(options.csv),
-        tables=options.tables or (),
+        tables=options.tables or (), shared=options.columns or (),
     )  # fmt: skip
 
 

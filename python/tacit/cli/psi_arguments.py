@@ -17,7 +17,9 @@ def add_shown(parser: argparse._ActionsContainer) -> None:
     add("--key", type=names, action="append", metavar="COLUMNS",
         help="the columns that identify a row, in an agreed order; of several --key one is enough; where names of "
         "tables' columns differ, like customers.id=people.ssn")  # fmt: skip
-    add("--columns", type=names, metavar="COLUMNS", help="the columns of the output (default: all)")
+    add("--columns", type=names, metavar="COLUMNS",
+        help="the columns of the output (default: all); with --reveal shares the columns that all parties share, "
+        "like people.seat or b.amount (default: none)")  # fmt: skip
     add("--normalise", type=_by_column, default={}, metavar="COLUMN=HOW",
         help="spelling of key columns: email, name, phone, phone:REGION, exact (default: exact)")  # fmt: skip
     add("--kind", type=_by_column, default={}, metavar="COLUMN=KIND",

@@ -49,7 +49,7 @@ def prepared_query(options: argparse.Namespace, request: Request, members: Membe
     start = Start(members, options.me, options.other)
     if answers(options):
         file = read_prepared(options.prepared, members.private(options.me).read_key(), options.memory)
-        return Query.answering(start, file, request.matched(members, start.parties)), None
+        return Query.answering(start, file, request.matched(start.parties)), None
     source = request.open(options.input, options.columns, members)
     return Query.asking(start, request), source
 
@@ -86,7 +86,7 @@ def _answer(options: argparse.Namespace, request: Request, start: Start, screen:
     with held(options.prepared):
         private_key = start.members.private(options.me).read_key()
         file = read_prepared(options.prepared, private_key, options.memory)
-        query = Query.answering(start, file, request.matched(start.members, start.parties))
+        query = Query.answering(start, file, request.matched(start.parties))
         report, left, entry = recorded(
             query, lambda: query.answer(file, options.most), (), asked(options, "Answer a query"),
             approved=options.approved,

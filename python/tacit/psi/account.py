@@ -64,8 +64,9 @@ def recorded(
     """Do a run's work, with what all will learn told before it, and the ledger's entries around it.
 
     notes: what this party should know of its input. consent: raises if a person does not agree with the account.
-    approved: run only what the party has approved for several runs. Bins that were done until a failure stay disclosed,
-    and are recorded. Returns the last entry too.
+    approved: run only what the party has approved for several runs. The work approves the run when all have met; what
+    fails before that is no run. Bins that were done until a failure stay disclosed, and are recorded. Returns the last
+    entry too.
     """
     learnt = [*account(run.parameters), *allowances(run.judged.allowed)]
     told = ["What each party will learn", *(f"- {line}" for line in learnt), NOTHING_ELSE, *notes]
@@ -73,17 +74,26 @@ def recorded(
         run.tell(line)
     consent(told)
     recording = run.recording = Recording(run.members, run.me, run.parameters.parties, run.others)
+    run.approval = lambda entries: {**_approved(run), **(_by(run, recording, entries) if approved else {})}
+    recording.ledger.check()
+    if approved:
+        run.approval(recording.ledger.entries())
     with _as_answer(run, recording):
-        recording.approve(lambda entries: {**_approved(run), **(_by(run, recording, entries) if approved else {})})
         try:
             report, result = work()
         except BaseException as error:
-            recording.close_failed()
-            recording.ledger.append("failed", {**_failed(recording.approved, error, run.may_ask), **recording.signed()})
+            if recording.approved:
+                _record_failure(run, recording, error)
             raise
     alone = {} if recording.signed() else {"alone": True}  # the matches were here already
     said = {**_completed(recording.approved, run.parameters, report), **alone, **recording.signed()}
     return report, result, recording.ledger.append("completed", said)
+
+
+def _record_failure(run: Run, recording: Recording, error: BaseException) -> None:
+    """Record how a run that was approved has failed, with what all have signed of it."""
+    recording.close_failed()
+    recording.ledger.append("failed", {**_failed(recording.approved, error, run.may_ask), **recording.signed()})
 
 
 @contextmanager
@@ -128,7 +138,9 @@ def _approved(run: Run) -> JSON:
     """The entry before anything leaves: the parameters, and all that anybody will learn."""
     parameters = run.parameters
     described = f"psi {parameters.what()} of {together(parameters.parties)}, {len(parameters.normalisers)} key columns"
-    tables = f", of {parameters.options()['--tables']}" if parameters.tables else ""
+    said = parameters.options()
+    tables = f", of {said['--tables']}" if parameters.tables else ""
+    shared = f", sharing {said['--columns']}" if parameters.shared else ""
     rules = (
         {"allowed": [{**each.json(), "sentence": each.sentence} for each in run.judged.allowed]}
         if run.judged.allowed
@@ -138,7 +150,7 @@ def _approved(run: Run) -> JSON:
     read = [f"{how} as {kind}" if kind else how for how, kind in zip(parameters.normalisers, kinds, strict=True)]
     return {
         "party": run.me,
-        "query": f"{described} ({', '.join(read)}){tables}, to {together(parameters.to)}",
+        "query": f"{described} ({', '.join(read)}){tables}{shared}, to {together(parameters.to)}",
         "plan_hash": parameters.plan_hash.hex(),
         "engine": f"psi/{parameters.protocol_name()}",
         "nodes": list(parameters.parties),

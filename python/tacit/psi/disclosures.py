@@ -94,7 +94,7 @@ class RowsOfSum:
 
 @dataclass(frozen=True)
 class Decimals:
-    """How many decimals the values of a column that is summed have at most."""
+    """How many decimals the values of a column that is summed or shared have at most."""
 
     owner: str
     column: str
@@ -129,13 +129,6 @@ class RecognisedKeys:
     """Whether the other party has a key, for keys that repeat as no other of a table does."""
 
     kind: ClassVar[DisclosureKind] = "matches"
-
-
-@dataclass(frozen=True)
-class ColumnNames:
-    """The names of the columns that the others share, and how many decimals their values have at most."""
-
-    kind: ClassVar[DisclosureKind] = "fact"
 
 
 @dataclass(frozen=True)
@@ -187,7 +180,6 @@ Shown = (
     | MatchingPairs
     | SharedPattern
     | RecognisedKeys
-    | ColumnNames
     | Refusal
     | PooledKeys
     | QuestionsBeyond
@@ -292,8 +284,6 @@ def _learnt(disclosure: Disclosure) -> str:
         case SharedPattern(several):
             equal = "share which of their keys" if several else "have equal keys"
             return f"which rows, in no known order, {equal}, and so how often keys repeat in each table"
-        case ColumnNames():
-            return "the names of the columns that the other shares, and how many decimals their values have at most"
         case Decimals(owner, column):
             return f"how many decimals the values of {owner}'s {column} have at most"
         case Refusal():

@@ -19,12 +19,15 @@ from tacit.psi.account import account, disclosed
 from tacit.psi.choice import Chosen, choose
 from tacit.psi.disclosures import CommonKeys, MatchingKeys, MatchingPairs, PreparedKeys, UniversalIds, together
 from tacit.psi.match import announcement
+from tacit.psi.number_columns import NumberColumn
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.request import Limits
 from tacit.psi.source import Source
 from tacit.psi.whole import choose_leader, choose_whole
 
 JSON = dict[str, Any]
+
+HONEST = "This holds while each party runs the protocol as it is (SECURITY.md says what else is assumed)."
 
 FORMAT = "tacit-psi-explain/2"
 """Of the JSON: a new one where members change their meaning or go."""
@@ -74,7 +77,7 @@ def explained(
 
 def _predicted(parameters: Parameters, told: _native.Announcement) -> JSON:
     """How it would run if all parties were as this one."""
-    facts = (told,) * len(parameters.parties)
+    facts = tuple(_as_here(parameters, party, told) for party in parameters.parties)
     try:
         chosen: Chosen
         if parameters.several:
@@ -96,6 +99,14 @@ def _predicted(parameters: Parameters, told: _native.Announcement) -> JSON:
         "why": list(chosen.why),
         "may_ask": list(chosen.may_ask),
     }
+
+
+def _as_here(parameters: Parameters, party: str, told: _native.Announcement) -> _native.Announcement:
+    """What a party would announce that is as this one, but for the columns that it shares."""
+    if parameters.reveal != "shares":
+        return told
+    columns = [NumberColumn(name, 0).announced() for name in parameters.shared_by(party)]
+    return _native.Announcement(rows=told.rows, memory=told.memory, workers=1, kinds=told.kinds, columns=columns)
 
 
 def lines(found: JSON, parameters: Parameters) -> list[str]:
@@ -141,9 +152,12 @@ def _leaves(parameters: Parameters) -> list[str]:
     if parameters.plugin is not None:
         return [f"The plug-in {parameters.plugin} matches: what it sends is for its author to say."]
     clear = "No key and no other value of a table leaves a party in clear. All connections are encrypted."
+    if parameters.shared:
+        shared = f"As shares, of which each party gets one: {parameters.options()['--columns']}."
+        return [clear, f"{shared} Who has both has the values, of each pair of rows that match.", HONEST]
     if parameters.malicious:
         return [clear, "This holds even if another party deviates from the protocol, but for what stands above."]
-    return [clear, "This holds while each party runs the protocol as it is (SECURITY.md says what else is assumed)."]
+    return [clear, HONEST]
 
 
 def _agreed(found: JSON) -> list[str]:

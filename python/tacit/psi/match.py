@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -70,7 +69,7 @@ class Match(Run):
         watch: Watch = lambda metrics, bins: None,
         announce: Announce = lambda choice: None,
     ) -> None:
-        super().__init__(start, parameters, source.columns if parameters.reveal == "shares" else ())
+        super().__init__(start, parameters)
         self.source, self.limits, self.output, self.plugin = source, limits, output, plugin
         self.watch, self.announce = watch, announce
         self.peer_rows = 0
@@ -90,9 +89,10 @@ class Match(Run):
         begin = time.monotonic()
         state = None
         if self.folder is not None:
-            state = read_state(self.folder, self._key, self.parameters.plan_hash, self._stamp, self._columns)
+            state = read_state(self.folder, self._key, self.parameters.plan_hash, self.source.stamp, self._columns)
         if state is not None and state.agreed:
             self.tell("all bins are done already: only the output is left to be written")
+            self.approve()
             self._reopen(state)
             self._resumed = state.bins
             return self._report({}, begin, None)
@@ -119,11 +119,6 @@ class Match(Run):
             return self._found.output()
         assert self._table is not None, "run() comes first"
         return self._table.output(self.parameters.join, self.number == 0, self.peer_rows)
-
-    @property
-    def _stamp(self) -> str:
-        """Which input was put into bins, read as what, and as which tables of offers."""
-        return json.dumps([self.source.stamp, self.parameters.tables])
 
     def learns(self) -> bool:
         """Whether this party gets rows."""
@@ -249,7 +244,7 @@ class Match(Run):
         if on_disk and self.folder is not None:
             self._table.sync()
             self._state = State(
-                self.parameters.plan_hash.hex(), run, key.hex(), self._stamp, self._columns, choice.bins,
+                self.parameters.plan_hash.hex(), run, key.hex(), self.source.stamp, self._columns, choice.bins,
                 (self.source.rows, self.peer_rows), self._counts,
             )  # fmt: skip
             write_state(self.folder, self._key, self._state)

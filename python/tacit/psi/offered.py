@@ -19,8 +19,21 @@ from tacit.plan.algebra.types import Date, Timestamp, Type, sql_name
 from tacit.plan.facts.catalog import Table
 from tacit.psi.disclosures import together
 
-Keys = tuple[tuple[str, tuple[str, ...]], ...]
-"""Names of tables with their key columns, in the parties' order."""
+
+@dataclass(frozen=True)
+class TableKeys:
+    """A table that an offer names, with its columns of all keys, one key after another."""
+
+    owner: str
+    name: str
+    columns: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name} ({', '.join(self.columns)})"
+
+
+Keys = tuple[TableKeys, ...]
+"""Tables that are matched, in the parties' order."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +70,8 @@ def named(members: Members, me: str, tables: Sequence[str], keys: Sequence[Seque
         for column in flat[table.name]:
             _known(column, table)
     moments = frozenset[str]() if own is None else _moments(own, found, flat)
-    return Named(own, mine, tuple((each.name, flat[each.name]) for each in found), moments)
+    named_keys = tuple(TableKeys(each.owner, each.name, flat[each.name]) for each in found)
+    return Named(own, mine, named_keys, moments)
 
 
 def owner_of(members: Members, table: str) -> str:

@@ -15,7 +15,6 @@ from tacit.plan.facts.catalog import Link
 from tacit.psi.disclosures import (
     AskedRows,
     Budget,
-    ColumnNames,
     CommonKeys,
     Decimals,
     Disclosure,
@@ -36,6 +35,7 @@ from tacit.psi.disclosures import (
     together,
 )
 from tacit.psi.offered import Keys
+from tacit.psi.sharing import Shared, named, told
 
 JOINS = ("inner", "left", "right", "full", "anti")
 
@@ -77,9 +77,10 @@ class Parameters:
     one key. pairs: one of PAIRS. dropped: the parties whose rows are left out if they share keys with several rows of
     the other. least: how many keys have to match for a sum to be shown. kinds: for each key column what its texts are
     read as at all parties, "" for nothing else; empty if that holds for all. No party reads a key as anything that
-    another one announces. tables: those of offers that are matched, with their key columns. prices: the table of prices
-    that all share, as JSON; None for the default. link: the network by which protocols are chosen, as the federation
-    file declares it; None if it does not.
+    another one announces. tables: those of offers that are matched, with their key columns. shared: of each party the
+    columns that leave it as shares; empty if there are none. prices: the table of prices that all share, as JSON; None
+    for the default. link: the network by which protocols are chosen, as the federation file declares it; None if it
+    does not.
 
     More than two parties find the rows whose keys all of them have, and nothing else.
     """
@@ -99,6 +100,7 @@ class Parameters:
     least: int = LEAST
     kinds: tuple[str, ...] = field(default=(), kw_only=True)
     tables: Keys = field(default=(), kw_only=True)
+    shared: Shared = field(default=(), kw_only=True)
     prices: str | None = field(default=None, kw_only=True, repr=False)
     link: Link | None = field(default=None, kw_only=True)
 
@@ -167,6 +169,9 @@ class Parameters:
         described = {
             "parties": self.parties,
             "to": self.to,
+            "tables": [
+                {"owner": each.owner, "name": each.name, "keys": self.by_key(each.columns)} for each in self.tables
+            ],
             "keys": self.by_key(columns),
             "reveals": self._reveals(),
             "prices": self.prices,
@@ -184,7 +189,8 @@ class Parameters:
             case "ids":
                 return {"ids": {"protocol": self.protocol}}
             case "shares":
-                return {"shares": {"pairs": "one" if self.pairs == "one" else {"all": {"dropped": self.dropped}}}}
+                pairs = "one" if self.pairs == "one" else {"all": {"dropped": self.dropped}}
+                return {"shares": {"pairs": pairs, "columns": [self.shared_by(party) for party in self.parties]}}
             case "cardinality" | "sum":
                 return {"numbers": {"summed": self.summed, "least": self.least}}
         rows = {"join": self.join, "protocol": self.protocol, "bins": self.bins, "plugin": self.plugin}
@@ -214,6 +220,10 @@ class Parameters:
     def keys(self) -> int:
         """How many keys a row has."""
         return max(1, len(self.widths))
+
+    def shared_by(self, party: str) -> tuple[str, ...]:
+        """The columns that leave a party as shares."""
+        return dict(zip(self.parties, self.shared, strict=False)).get(party, ())
 
     def by_key(self, columns: Sequence[Column]) -> list[list[Column]]:
         """What belongs to the key columns, in one list for each key, the most important key first."""
@@ -252,17 +262,18 @@ class Parameters:
         return self.protocol
 
     def options(self) -> dict[str, str]:
-        """What all parties have to say alike, by the options that say it: public, and without what is not said."""
+        """What all parties have to say alike, by the options that say it, without what is not said."""
         by_key = [f"{len(key)} column{'s' if len(key) > 1 else ''}" for key in self.by_key(self.normalisers)]
         rows, link = self.reveal == "intersection", self.link
         said = {
             "the parties": together(self.parties),
-            "--tables": together([f"{name} ({', '.join(keys)})" for name, keys in self.tables]) if self.tables else "",
+            "--tables": together(list(map(str, self.tables))) if self.tables else "",
             "--prepared": "given" if self.protocol == UNBALANCED else "",
             "--key": together(by_key),
             "--normalise": ", ".join(self.normalisers),
             "--kind": ", ".join(kind or "none" for kind in self.kinds),
             "--reveal": self.reveal if self.summed is None else f"sum({'.'.join(self.summed)})",
+            "--columns": named(self.shared, self.parties, self.tables),
             "--to": together(self.to),
             "--join": self.join if rows else "",
             "--protocol": self.protocol if rows or self.reveal == "ids" else "",
@@ -275,6 +286,11 @@ class Parameters:
             "prices.toml": "" if self.prices is None else sha256(self.prices.encode()).hexdigest()[:12],
         }
         return {name: value for name, value in said.items() if value}
+
+    def told(self) -> dict[str, str]:
+        """The same as it is told to the others before all have agreed: public."""
+        said = self.options()
+        return said | {"--columns": told(self.shared, self.parties, self.tables)} if self.shared else said
 
     def disclosures(self) -> tuple[Disclosure, ...]:
         """What each party learns besides its own data."""
@@ -318,15 +334,13 @@ class Parameters:
             derived = (*derived, Source(self.summed[0], "columns", self.summed[1]))
             first = next(name for name in self.parties if name != self.summed[0])
         who = [first, *(name for name in self.to if name != first)]
-        told = [Disclosure((name,), CommonKeys(self.summed, self.least), derived) for name in who]
+        learnt = [Disclosure((name,), CommonKeys(self.summed, self.least), derived) for name in who]
         if self.summed is not None and self.summed[0] in who:
             owner, column = self.summed
-            told.append(Disclosure((owner,), RowsOfSum(column), derived))
+            learnt.append(Disclosure((owner,), RowsOfSum(column), derived))
         if self.summed is not None:
-            owner, column = self.summed
-            others = tuple(name for name in self.parties if name != owner)
-            told.append(Disclosure(others, Decimals(owner, column), (Source(owner, "columns", column),)))
-        return tuple(told)
+            learnt.append(self._decimals(*self.summed))
+        return tuple(learnt)
 
     def _learnt_of_all_rows(self) -> tuple[Disclosure, ...]:
         """Both learn it, of all keys."""
@@ -334,12 +348,15 @@ class Parameters:
         if self.reveal == "ids" and self.keys == 1:
             return (Disclosure(self.parties, UniversalIds("keys"), keys),)
         found = UniversalIds("pairs") if self.reveal == "ids" else MatchingPairs()
-        told = [
+        learnt = [
             Disclosure(self.parties, each, keys) for each in (found, SharedPattern(self.keys > 1), RecognisedKeys())
         ]
-        if self.reveal == "shares":
-            told.append(Disclosure(self.parties, ColumnNames(), parts(self.parties, "columns")))
-        return tuple(told)
+        return (*learnt, *(self._decimals(party, each) for party in self.parties for each in self.shared_by(party)))
+
+    def _decimals(self, owner: str, column: str) -> Disclosure:
+        """What all others learn of a column that is computed with."""
+        others = tuple(name for name in self.parties if name != owner)
+        return Disclosure(others, Decimals(owner, column), (Source(owner, "columns", column),))
 
     def _learnt_by_deviating(self) -> tuple[Disclosure, ...]:
         if not self.malicious:

@@ -16,7 +16,7 @@ from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.private_key import PrivateKey
 from tacit.plan.facts.catalog import Table
-from tacit.psi.offered import Keys, declared, made_of, offered_by, owner_of
+from tacit.psi.offered import Keys, TableKeys, declared, made_of, offered_by
 from tacit.psi.parameters import UNBALANCED, Parameters
 from tacit.psi.prepared_file import (
     COPIES,
@@ -91,7 +91,7 @@ class Query(Run):
     @classmethod
     def asking(cls, start: Start, request: Request) -> Query:
         """The end that asks. Raises RunError."""
-        tables = request.matched(start.members, start.parties)
+        tables = request.matched(start.parties)
         return cls(start, query_parameters(_two(start), request.me, request.normalisers(), tables))
 
     def answer(self, file: PreparedFile, most: int | None) -> tuple[Report, int]:
@@ -173,12 +173,12 @@ def _prepared_table(start: Start, about: Description, named: Keys) -> Keys:
         table: Table | None = offered_by(start.members, start.me, about.table)
     else:
         table = None if about.input is None else made_of(start.members, start.me, Path(about.input))
-    prepared = () if table is None else ((table.name, tuple(about.key)),)
+    prepared = () if table is None else (TableKeys(table.owner, table.name, tuple(about.key)),)
     if table is not None and declared(table, about.key) != about.types:
         before, now = ", ".join(about.types) or "they were stored", ", ".join(declared(table, about.key)) or "nothing"
         problem = f"keys of {table.name} were prepared as {before}, and are offered as {now}"
         raise RunError(Fault.INPUT, f"{problem}; prepare it anew.")
-    if named and tuple(each for each in named if owner_of(start.members, each[0]) == start.me) != prepared:
+    if named and tuple(each for each in named if each.owner == start.me) != prepared:
         what = "a file that no offer names" if table is None else f"{table.name} by {', '.join(about.key)}"
         raise RunError(Fault.INPUT, f"what was prepared is {what}; --tables and --key have to name that, and others'.")
     return named or prepared

@@ -17,8 +17,9 @@ from tacit.local.engine import ArrowStream
 from tacit.plan.facts.catalog import Table
 from tacit.psi.disclosures import together
 from tacit.psi.exact import CASTS
-from tacit.psi.offered import UNNAMED, Keys, Named, check_unnamed, named, own_file, owner_of
+from tacit.psi.offered import UNNAMED, Keys, Named, check_unnamed, named, own_file
 from tacit.psi.parameters import LEAST, REVEALS, Parameters, listed
+from tacit.psi.sharing import Shared, shared_columns
 from tacit.psi.source import OwnTable, Source, open_source
 from tacit.psi.start import matching
 
@@ -46,7 +47,8 @@ class Request:
     """A party's options; `tacit psi --help` says what each is for. Errors call them as they are called there.
 
     me: this party. keys: the columns of each key, the most important key first. normalise and kinds: by key column.
-    plugin: its name. csv: how a CSV file is written. named: what ``tables`` and keys name, by ``resolved``.
+    plugin: its name. csv: how a CSV file is written. shared: columns that leave as shares, of all parties.
+    named: what ``tables`` and keys name, by ``resolved``.
     """
 
     me: str
@@ -66,6 +68,7 @@ class Request:
     limits: Limits = field(default=Limits())
     csv: Mapping[str, object] | None = None
     tables: Sequence[str] = ()
+    shared: Sequence[str] = ()
     named: Named = UNNAMED
 
     def resolved(self, members: Members) -> Request:
@@ -103,25 +106,32 @@ class Request:
             _dropped(parties, self.drop),
             self.least,
             kinds=self.key_kinds(),
-            tables=self.matched(members, parties),
+            tables=self.matched(parties),
+            shared=self.sharing(parties),
             prices=shared_prices(members.path),
             link=members.link,
         )
 
-    def matched(self, members: Members, parties: tuple[str, ...]) -> Keys:
+    def matched(self, parties: tuple[str, ...]) -> Keys:
         """The tables of offers with their keys. Raises RunError if one belongs to a party that takes no part."""
-        for owner, name in ((owner_of(members, name), name) for name, _ in self.named.tables):
-            if owner not in parties:
-                raise RunError(Fault.INPUT, f"--tables names {name} of {owner}, which takes no part in this match.")
+        for each in self.named.tables:
+            if each.owner not in parties:
+                problem = f"--tables names {each.name} of {each.owner}"
+                raise RunError(Fault.INPUT, f"{problem}, which takes no part in this match.")
         return self.named.tables
 
-    def open(self, data: str | Path | ArrowStream | None, columns: Sequence[str] | None, members: Members) -> Source:
-        """This party's own table. columns: the payload, by default all, but none to share. Raises RunError.
+    def sharing(self, parties: tuple[str, ...]) -> Shared:
+        """Of each party the columns that leave it as shares. Raises RunError."""
+        return shared_columns(self.shared, self.me, parties, self.named.tables) if self.reveal == "shares" else ()
 
-        data: None where an offer names the table, whose file the private file knows.
+    def open(self, data: str | Path | ArrowStream | None, columns: Sequence[str] | None, members: Members) -> Source:
+        """This party's own table. columns: the payload, by default all; of shares, those that are shared.
+
+        data: None where an offer names the table, whose file the private file knows. Raises RunError.
         """
-        if columns is None and self.reveal == "shares":
-            columns = ()
+        if self.reveal == "shares":
+            parties = matching(members, self.me, self.other)
+            columns = dict(zip(parties, self.sharing(parties), strict=False)).get(self.me, ())
         own, form = self.named.own, self.form(members)
         if own is not None and data is not None:
             raise RunError(Fault.INPUT, f"{self._known(own)}; leave out --input.")

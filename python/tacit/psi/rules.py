@@ -5,7 +5,7 @@ Every party judges for all owners, by the offers and the options alone, before i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
@@ -43,28 +43,22 @@ class Judged:
     verdict: Verdict | None = None
 
 
-def runnable(parameters: Parameters, members: Members, me: str, shared: Sequence[str]) -> Judged:
+def runnable(parameters: Parameters, members: Members) -> Judged:
     """What allows a match that is about to run. Raises RunError where nothing does."""
     with as_run_error():
-        found = judged(parameters, members, me, shared)
+        found = judged(parameters, members)
     if found.question is not None:
         problem = "a match tells its numbers without a guard, which owners' rules do not allow here"
         raise RunError(Fault.POLICY, f'{problem}; ask in SQL, to {together(parameters.to)}: "{found.question}".')
     return found
 
 
-def judged(parameters: Parameters, members: Members, me: str, shared: Sequence[str] = ()) -> Judged:
-    """What all owners say of a match. Raises PolicyRefusal if one of them does not allow it, with what would pass.
-
-    shared: columns of ``me`` that leave it as shares.
-    """
+def judged(parameters: Parameters, members: Members) -> Judged:
+    """What all owners say of a match. Raises PolicyRefusal if one of them does not allow it, with what would pass."""
     known = {each.name: each for each in offers(members)} if parameters.tables else {}
     tables = tuple(known.values())
     parties, today = tuple(members.parties), datetime.now(UTC).date()
-    named = tuple(
-        MatchedTable(known[name], keys, _shown(known[name], parameters, shared, me), is_open(known[name], parties))
-        for name, keys in parameters.tables
-    )
+    named = tuple(_matched(known[each.name], each.columns, parameters, parties) for each in parameters.tables)
     judge = Judge(Catalog(parties, "", (), tables), named, today)
     try:
         return judge.verdict(parameters)
@@ -116,11 +110,15 @@ class Judge:
         return Judged(question=question, verdict=verdict)
 
 
-def _shown(table: Table, parameters: Parameters, shared: Sequence[str], me: str) -> tuple[str, ...]:
-    """The columns besides keys that leave a table: those that are summed, or that this party shares."""
+def _matched(table: Table, keys: tuple[str, ...], parameters: Parameters, parties: tuple[str, ...]) -> MatchedTable:
+    return MatchedTable(table, keys, _shown(table, parameters), is_open(table, parties))
+
+
+def _shown(table: Table, parameters: Parameters) -> tuple[str, ...]:
+    """The columns besides keys that leave a table: those that are summed or shared."""
     if parameters.summed is not None and parameters.summed[0] == table.owner:
         return (parameters.summed[1],)
-    return tuple(shared) if parameters.reveal == "shares" and table.owner == me else ()
+    return parameters.shared_by(table.owner)
 
 
 def _shows(parameters: Parameters) -> Shows:
@@ -156,7 +154,7 @@ def _changes(parameters: Parameters) -> Iterator[tuple[str, Parameters]]:
         return
     number = {
         "reveal": "cardinality", "summed": None, "join": "inner", "protocol": "auto", "bins": None, "plugin": None,
-        "pairs": "all", "dropped": (), "least": LEAST,
+        "pairs": "all", "dropped": (), "least": LEAST, "shared": (),
     }  # fmt: skip
     options = {"--join": parameters.join != "inner", "--plugin": parameters.plugin is not None}
     without = [option for option, given in options.items() if given]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 from tacit import _native
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.ledger import Content
 from tacit.agent.record import COMPLETED
 from tacit.agent.recording import Recording
 from tacit.psi.disclosures import together
@@ -22,10 +23,7 @@ Watch = Callable[[Mapping[str, int], int], None]
 
 
 class Run:
-    """One party's part. parameters: equal at all parties. There is none that an owner's rules do not allow.
-
-    shared: columns of this party that leave it as shares.
-    """
+    """One party's part. parameters: equal at all parties. There is none that an owner's rules do not allow."""
 
     kind = "match"
     """What it is called."""
@@ -36,15 +34,15 @@ class Run:
     may_ask: tuple[str, ...] = ()
     """How many items each party may ask about by deviating, in sentences, as soon as that is known."""
 
-    def __init__(self, start: Start, parameters: Parameters, shared: Sequence[str] = ()) -> None:
+    def __init__(self, start: Start, parameters: Parameters) -> None:
         self.start, self.parameters = start, parameters
-        self.judged = runnable(parameters, start.members, start.me, shared)
-        self._leaving = shared
+        self.judged = runnable(parameters, start.members)
         self.shared = False
         self.members, self.me, self.tell = start.members, start.me, start.tell
         self.number = parameters.parties.index(self.me)
         self.others = [party for party in parameters.parties if party != self.me]
         self.recording: Recording | None = None
+        self.approval: Content = lambda entries: {}
 
     @property
     def peer(self) -> str:
@@ -55,10 +53,11 @@ class Run:
     def connected(self) -> Iterator[_native.Pair | _native.Group]:
         """Meet the others, connect, and compare parameters. A failure ends all. Raises RunError and native errors.
 
-        Owners may have changed their rules while this party waited. Once all are connected, each is told at once of a
-        refusal, and nothing of a table has left.
+        The run counts once all have met. Owners may have changed their rules while this party waited. Once all are
+        connected, each is told at once of a refusal, and nothing of a table has left.
         """
         self.start.meet(self.parameters)
+        self.approve()
         self.tell(f"connecting with {together(self.others)}")
         private = self.members.private(self.me)
         end: type[_native.Pair | _native.Group] = _native.Group if self.parameters.several else _native.Pair
@@ -76,7 +75,7 @@ class Run:
         try:
             if self.recording is not None:
                 self.recording.begin(connection.attendance())
-            runnable(self.parameters, self.members, self.me, self._leaving)
+            runnable(self.parameters, self.members)
             self.shared = True
             yield connection
             if self.recording is not None:
@@ -84,6 +83,11 @@ class Run:
         except BaseException as error:
             connection.abort(diagnose(error).fault.reason_for_peers)
             raise
+
+    def approve(self) -> None:
+        """Record that this party approves the run, before anything is shared. Raises RunError and LedgerError."""
+        if self.recording is not None:
+            self.recording.approve(self.approval)
 
     def check_confirmed(self, report: Report) -> None:
         """Refuse to call an end one that a peer has not confirmed. Raises RunError."""

@@ -62,7 +62,7 @@ class Start:
     def _waiting(self, parameters: Parameters | None = None) -> Waiting:
         others = [name for name in self.parties if name != self.me]
         seconds = self.members.private(self.me).network.connect_timeout if self._wait is None else self._wait
-        agreed = {} if parameters is None else parameters.options()
+        agreed = {} if parameters is None else parameters.told()
         return Waiting(
             self.members, self.me, others, seconds, self._say, agreed=agreed, then_connect=True, linger=LINGER
         )

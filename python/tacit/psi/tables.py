@@ -139,14 +139,15 @@ def share(
 ) -> Matched:
     """Additive shares of both parties' columns of the pairs of rows that match, as ``tacit psi --reveal shares``.
 
+    columns: those of both parties, alike at both, as PARTY.COLUMN or TABLE.COLUMN; without either, of this party.
     key: as of ``identify``. pairs: all, or one for each row at most. drop_contaminated: both, or a party.
     """
     request = Request(
         me=me, keys=_keys(key), other=other, normalise=normalise, kinds=kinds, csv=csv,
         tables=tables, reveal="shares", pairs=pairs,
-        drop=drop_contaminated, limits=Limits(memory),
+        drop=drop_contaminated, shared=columns, limits=Limits(memory),
     )  # fmt: skip
-    return _match(table, columns, federation, request, wait)
+    return _match(table, None, federation, request, wait)
 
 
 def aggregate(
@@ -221,7 +222,7 @@ def answer(
     with Start(members, me, other, wait) as start, held(Path(file)):
         prepared = read_prepared(Path(file), members.private(me).read_key(), memory)
         request = Request(me=me, keys=[key], tables=tables).resolved(members)
-        query = Query.answering(start, prepared, request.matched(members, start.parties))
+        query = Query.answering(start, prepared, request.matched(start.parties))
         report, _, _ = recorded(query, lambda: query.answer(prepared, most))
     return report
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -65,16 +65,15 @@ def guarded_question(request: Request, members: Members) -> str | None:
     if not parameters.tables or parameters.reveal not in ("cardinality", "sum"):
         return None
     with as_run_error():
-        return judged(parameters, members, request.me).question
+        return judged(parameters, members).question
 
 
-def match_verdict(request: Request, members: Members, columns: Sequence[str] = ()) -> MatchVerdict:
-    """The verdict of all owners. columns: those that ``request.me`` shares, where it is named. Raises RunError."""
-    me = request.me
-    request = replace(request, me=me or owner_of(members, request.tables[0])).resolved(members)
+def match_verdict(request: Request, members: Members) -> MatchVerdict:
+    """The verdict of all owners. Raises RunError."""
+    request = replace(request, me=request.me or owner_of(members, request.tables[0])).resolved(members)
     parameters = request.parameters(members)
     try:
-        return MatchVerdict(parameters, judged(parameters, members, me, columns))
+        return MatchVerdict(parameters, judged(parameters, members))
     except PolicyRefusal as refusal:
         offered = offer_hash(each for each in offers(members) if each.owner == refusal.problem.owner)
         return MatchVerdict(parameters, refusal=refusal, offer_hash=offered)

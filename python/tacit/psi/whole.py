@@ -162,6 +162,9 @@ def computed_columns(parameters: Parameters, facts: Facts) -> Columns:
     columns = tuple(heard(told.columns, party) for party, told in zip(parameters.parties, facts, strict=True))
     if parameters.reveal == "sum":
         _summed(parameters, columns)
+    for party, found in zip(parameters.parties, columns, strict=True):
+        if parameters.reveal == "shares" and tuple(each.name for each in found) != parameters.shared_by(party):
+            raise RunError(Fault.PEER, f"{party} announces other columns to share than --columns; the match has ended.")
     return columns
 
 

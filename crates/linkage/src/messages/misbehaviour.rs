@@ -24,6 +24,9 @@ pub enum Misbehaviour {
     /// Names of columns.
     #[error("columns without proper names")]
     Columns,
+    /// Columns that the plan does not share.
+    #[error("other columns than those of the plan")]
+    OtherColumns,
     /// Results of an earlier run.
     #[error("more bins than there can be")]
     Bins,
