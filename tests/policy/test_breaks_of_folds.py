@@ -33,7 +33,6 @@ def rest(case: Case, tables: Tables, database: duckdb.DuckDBPyConnection) -> tup
     return next(row for row in found if row[-1])
 
 
-@pytest.mark.xfail(strict=True, reason="2 of 4 visits are taken for none")
 def test_a_part_is_not_empty_because_one_group_has_none(database: duckdb.DuckDBPyConnection) -> None:
     """SUM(cost) of the rest was shown, though two visits of it have no cost, and 4 would have to.
 
