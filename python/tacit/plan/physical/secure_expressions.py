@@ -101,8 +101,9 @@ class SecureExpressions:
         return values.Call(op, _flat(op, args), kind), kind
 
     def _constant_type(self, call: Call, arg: Expr) -> Type:
-        """Constants among the branches of a choice are encoded as its result."""
-        return call.type if call.op == "if" and isinstance(call.type, Varchar) else arg.type
+        """Constants among the branches of a choice are encoded as its result. Its condition may be one, too."""
+        branch = call.op == "if" and not isinstance(arg.type, Boolean)
+        return call.type if branch and isinstance(call.type, Varchar) else arg.type
 
     def _retyped(self, call: Call, rep: Rep) -> tuple[Value, Kind]:
         """A change of type: the same encoding, or a multiple of it."""

@@ -171,14 +171,13 @@ def cell(conditions: Sequence[Expr], chosen: Sequence[bool]) -> Expr:
 def units_by_cell(
     counter: Counter, check: Check, within: Expr, listed: Sequence[Expr], *, whole: bool
 ) -> list[tuple[Expr, Expr]]:
-    """Each cell, and its units. Cells are apart.
+    """Each cell, and its units. Cells are apart. whole: they are all that there are, and counts of rows add up.
 
-    Where no unit has two rows, in one group or in several, the units of the last cell are those of no other one. That
-    holds if cells are all that there are.
+    Then, where no unit has two rows in a group, the units of the last cell are those of no other one.
     """
     found: list[tuple[Expr, Expr]] = []
     for each in listed:
-        if check.once and check.apart and whole and len(listed) > 1 and each == listed[-1]:
+        if check.once and whole and len(listed) > 1 and each == listed[-1]:
             rest: Expr = counter.units(check, within)
             for _, known in found:
                 rest = Call("sub", (rest, known), Integer(0, _most(rest), "BIGINT"), False)

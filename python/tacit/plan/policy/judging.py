@@ -143,19 +143,25 @@ def _values(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> dic
         argument = arguments[refined.aggregation]
         within = every(rows.kept, TRUE if argument is None else present(column(rows.relation, argument)))
         enough = []
-        for check in checks(rows, guard.floors, counter.keys, catalog, refined.floors):
+        listed = checks(rows, guard.floors, counter.keys, catalog, refined.floors)
+        for check in listed:
             none = _none(counter, guard, rows, check)
             enough.append(either(at_least(counter.units(check, within), check.least), none))
             if refined.conditions:
-                enough += [either(each, none) for each in _in_cells(counter, guard, rows, check)]
+                enough += [either(each, none) for each in _in_cells(counter, guard, rows, check, _add_up(listed))]
         found[refined.aggregation] = every(*dict.fromkeys(enough))
     return found
 
 
-def _in_cells(counter: Counter, guard: Guard, rows: Rows, check: Check) -> Iterator[Expr]:
+def _add_up(listed: Sequence[Check]) -> bool:
+    """Whether all counts of rows add up over groups. Rows of one table may be units of another in several groups."""
+    return all(each.apart for each in listed if each.once)
+
+
+def _in_cells(counter: Counter, guard: Guard, rows: Rows, check: Check, add_up: bool) -> Iterator[Expr]:
     """Whether enough units stand in each cell of written conditions, and in each of all conditions that has any.
 
-    A cell that the text excludes is counted, too: it is not left out, but may be empty.
+    A cell that the text excludes is counted, too: it is not left out, but may be empty. add_up: all counts of rows do.
     """
     cells = rows.refinements[check.track.instance[0]]
     filled = cells.possible if guard.complement else cells.written
@@ -163,7 +169,7 @@ def _in_cells(counter: Counter, guard: Guard, rows: Rows, check: Check) -> Itera
         yield from (
             at_least(units, check.least) for _, units in units_by_cell(counter, check, rows.kept, filled, whole=False)
         )
-    for cell, units in units_by_cell(counter, check, rows.kept, cells.every, whole=True):
+    for cell, units in units_by_cell(counter, check, rows.kept, cells.every, whole=add_up):
         enough = at_least(units, check.least)
         yield enough if filled == cells.every else either(enough, nobody(counter, check, units, cell))
 
