@@ -26,6 +26,7 @@ from tacit.agent.federation import Federation
 from tacit.agent.party import PartyRun
 from tacit.agent.recording import Recording
 from tacit.agent.steps import participants, secure_operators
+from tacit.local.database import text
 from tacit.plan.physical.placed import LocalStep, PlacedPlan, Step
 from tacit.sql import compile_query
 
@@ -43,6 +44,9 @@ class Result:
 
 Engine = Callable[[Federation, PlacedPlan, Path], Result]
 """Runs a placed plan. The path is a folder for this run alone."""
+
+READER = duckdb.connect()
+"""Reads the answers of all runs."""
 
 LIMIT = 300.0
 """Seconds after which the parties of a run in this process are stuck. The longest run takes a few."""
@@ -155,8 +159,13 @@ def sessions_of(plan: PlacedPlan) -> list[_native.Session]:
 
 
 def _read(path: Path) -> Result:
-    with duckdb.connect(path, read_only=True) as database:
-        return _typed(database.table("answer"))
+    """An answer. It is attached to one database, as opening another takes longer than most runs in clear."""
+    with READER.cursor() as database:
+        database.execute(f"ATTACH {text(str(path))} AS saved (READ_ONLY)")
+        try:
+            return _typed(database.table("saved.answer"))
+        finally:
+            database.execute("DETACH saved")
 
 
 def _permits(plan: PlacedPlan) -> str:
