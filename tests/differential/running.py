@@ -31,6 +31,7 @@ from tacit.plan.physical.placed import LocalStep, PlacedPlan, Step
 from tacit.sql import compile_query
 
 from .costs import assert_as_declared, last_figures
+from .federations import DUCKDB, NUMBERS
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,6 @@ class Result:
 
 Engine = Callable[[Federation, PlacedPlan, Path], Result]
 """Runs a placed plan. The path is a folder for this run alone."""
-
-READER = duckdb.connect()
-"""Reads the answers of all runs."""
 
 LIMIT = 300.0
 """Seconds after which the parties of a run in this process are stuck. The longest run takes a few."""
@@ -159,13 +157,14 @@ def sessions_of(plan: PlacedPlan) -> list[_native.Session]:
 
 
 def _read(path: Path) -> Result:
-    """An answer. It is attached to one database, as opening another takes longer than most runs in clear."""
-    with READER.cursor() as database:
-        database.execute(f"ATTACH {text(str(path))} AS saved (READ_ONLY)")
+    """An answer."""
+    name = f"answer_{next(NUMBERS)}"
+    with DUCKDB.cursor() as database:
+        database.execute(f"ATTACH {text(str(path))} AS {name} (READ_ONLY)")
         try:
-            return _typed(database.table("saved.answer"))
+            return _typed(database.table(f"{name}.answer"))
         finally:
-            database.execute("DETACH saved")
+            database.execute(f"DETACH {name}")
 
 
 def _permits(plan: PlacedPlan) -> str:

@@ -9,6 +9,7 @@ import itertools
 import os
 import traceback
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -46,6 +47,7 @@ class Runner:
     number: Iterator[int] = field(default_factory=itertools.count)
     federation: Federation | None = None
     database: duckdb.DuckDBPyConnection | None = None
+    opened: ExitStack = field(default_factory=ExitStack)
 
     def outcome(self, block: Block) -> str:
         """The second part of a block, as tacit has it now."""
@@ -64,8 +66,7 @@ class Runner:
 
     def close(self) -> None:
         """End with the tables as they were."""
-        if self.database is not None:
-            self.database.close()
+        self.opened.close()
         self.federation = self.database = None
 
     def _stored(self) -> Federation:
@@ -78,7 +79,7 @@ class Runner:
     def _pooled(self) -> duckdb.DuckDBPyConnection:
         """The same tables in one database."""
         if self.database is None:
-            self.database = pooled(self._stored())
+            self.database = self.opened.enter_context(pooled(self._stored()))
         return self.database
 
     def _new_folder(self) -> Path:
@@ -89,13 +90,13 @@ class Runner:
     def _answer(self, block: Block) -> str:
         federation = self._stored()
         to = recipients_of_two(block.recipients) if self.suite == "two" else block.recipients
+        plan = compile_query(block.first, federation.catalog, to)
         if self.suite == "rep3":  # otherwise another party may own a table
-            steps = compile_query(block.first, federation.catalog, to).steps
-            matched = {step.operator.op for step in steps if isinstance(step, PsiStep)}
+            matched = {step.operator.op for step in plan.steps if isinstance(step, PsiStep)}
             named = (("psi", "psi"), ("circuit", "circuit_psi"), ("ids", "universal_ids"))
             words = {word: op for word, op in named if word in block.words}
             assert matched == set(words.values()), "whether rows are matched"
-        found = shown(ask(federation, block.first, self.engine, self._new_folder(), to), ordered=block.ordered)
+        found = shown(self.engine(federation, plan, self._new_folder()), ordered=block.ordered)
         expected = shown(reference(self._pooled(), block.first), ordered=block.ordered)
         assert found == expected, f"DuckDB answers\n{expected}\nbut tacit\n{found}"
         return found
