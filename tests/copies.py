@@ -43,7 +43,7 @@ class ForkServer:
         self._owner = os.getpid()
         self._channel, other = socket.socketpair()
         with other:
-            self._process = NEW(
+            self.process = NEW(
                 [sys.executable, Path(__file__).with_name("fork_server.py"), str(other.fileno())],
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=None, pass_fds=(other.fileno(),),
             )  # fmt: skip
@@ -70,7 +70,7 @@ class ForkServer:
     def _end(self) -> None:
         if os.getpid() == self._owner:
             self._channel.close()
-            self._process.wait()
+            self.process.wait()
 
 
 class ForkServers:
@@ -89,13 +89,14 @@ class ForkServers:
     def copy(self, numbers: Mapping[int, int], **request: Any) -> int:
         """Make a copy. Returns its process id. numbers: this process's descriptors by what they are there."""
         with self._lock:
-            server = ForkServer() if len(self._waiting) < SERVERS else self._waiting.popleft()
-            self._waiting.append(server)
-            return server.copy(numbers, **request)
+            if not self._waiting:  # all load side by side, so that the first parties do not wait for each other's
+                self._waiting.extend(ForkServer() for _ in range(SERVERS))
+            self._waiting.rotate()
+            return self._waiting[0].copy(numbers, **request)
 
-    def count(self) -> int:
-        """How many there are by now."""
-        return len(self._waiting)
+    def last(self) -> int:
+        """The process whose copy was the last one."""
+        return self._waiting[0].process.pid
 
 
 def of_interpreters(environment: Mapping[str, str]) -> dict[str, str]:

@@ -51,6 +51,8 @@ def test_what_an_interpreter_reads_at_its_start_makes_a_new_one(folder: Path) ->
 
 
 def test_parties_are_copies_of_different_processes(folder: Path) -> None:
+    copied = []
     for _ in range(copies.SERVERS + 1):
         ended(folder, ["--version"])
-    assert copies.Popen.servers.count() == copies.SERVERS
+        copied.append(copies.Popen.servers.last())
+    assert len(set(copied)) == copies.SERVERS and copied[0] == copied[-1]
