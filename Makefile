@@ -36,6 +36,7 @@ demo: $(VENV)/native
 # Python is tested with the native module as it was last built; make .venv/native builds it anew.
 quick: export CARGO_INCREMENTAL := 1
 quick: export CARGO_TARGET_DIR := $(CARGO_TARGET_DIR)-quick
+quick: export CARGO_PROFILE_DEV_OPT_LEVEL := 1
 quick: export CARGO_PROFILE_TEST_OPT_LEVEL := 1
 quick: export PROPTEST_CASES ?= 16
 quick: export PROPTEST_RNG_SEED ?= 1

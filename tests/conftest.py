@@ -1,4 +1,4 @@
-"""What all tests have in common: how long generated ones search, and that Ctrl-C means the same wherever they run.
+"""What all tests have in common: how long generated ones search, how commands start, and what Ctrl-C means.
 
 The default profile repeats itself, so that a change and not chance makes a test fail; the profile "nightly", which
 `make nightly` sets as HYPOTHESIS_PROFILE, searches longer and elsewhere every time.
@@ -8,12 +8,26 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 
+import pytest
 from hypothesis import settings
+
+from .copies import NEW, make_copies
 
 settings.register_profile("default", deadline=None, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=2000, print_blob=True)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "default")
+settings.load_profile(PROFILE)
+
+if PROFILE != "nightly":
+    make_copies()
 
 # Shells start background jobs with Ctrl-C ignored, and processes that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def new_interpreters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands start as users start them, each with an interpreter of its own."""
+    monkeypatch.setattr(subprocess, "Popen", NEW)

@@ -112,6 +112,7 @@ def test_five_hosts_of_which_the_first_compute(tmp_path: Path, engine: str) -> N
     assert ledgers == running.keys()
 
 
+@pytest.mark.usefixtures("new_interpreters")
 def test_three_hosts_that_were_set_up_by_public_files_answer_a_query(hosts: dict[str, Path]) -> None:
     offer(hosts, "a", "x")
     offer(hosts, "b", "y")

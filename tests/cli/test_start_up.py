@@ -8,6 +8,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
+from tacit.cli.main import HOMES
+
+pytestmark = pytest.mark.usefixtures("new_interpreters")
+
 JOIN = "SELECT COUNT(*) AS n FROM demographics d JOIN scores_a s ON d.ssn = s.ssn"
 Tacit = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -26,3 +32,10 @@ def test_the_program_is_loaded_once_for_all_parties(tacit: Tacit, folder: Path) 
     planned = min(processor_seconds(folder, "explain", JOIN) for _ in range(3))
     asked = min(processor_seconds(folder, "sql", "--quiet", JOIN) for _ in range(3))
     assert asked < 4 * planned, (asked, planned)
+
+
+@pytest.mark.parametrize("command", HOMES)
+def test_each_command_loads_what_it_needs(tacit: Tacit, command: str) -> None:
+    """By itself: in a process that has loaded all commands nothing is missing."""
+    done = tacit(command, "--help")
+    assert done.returncode == 0 and done.stdout.startswith(f"usage: tacit {command}"), done

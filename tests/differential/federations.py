@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +22,10 @@ from tacit.plan.facts.catalog import Column, Table
 PARTIES = ("a", "b", "c")
 MEMBERS = {"rep3": PARTIES, "two": PARTIES[:2]}
 """The parties of a federation, which are the nodes of its engine."""
+DUCKDB = duckdb.connect(config={"enable_external_file_cache": False})
+"""One instance, of which every use is a cursor: to open another takes 17 ms of a processor."""
+NUMBERS = itertools.count()
+"""Of the databases in it."""
 CSV = "header = true, delim = ',', quote = '\"', escape = '\"', all_varchar = true, allow_quoted_nulls = false"
 
 
@@ -74,19 +80,31 @@ def store(
     return federation
 
 
-def pooled(federation: Federation) -> duckdb.DuckDBPyConnection:
+@contextmanager
+def pooled(federation: Federation) -> Iterator[duckdb.DuckDBPyConnection]:
     """A database with all owners' tables in clear, read from their files without tacit's help.
 
     It takes AVG by its word: one of DuckDB's optimizers replaces it by a quotient of DOUBLEs in some queries, which is
     less exact in the last bit.
     """
-    database = duckdb.connect()
-    database.execute("SET disabled_optimizers = 'aggregate_function_rewriter'")
+    name = f"pool_{next(NUMBERS)}"
+    with DUCKDB.cursor() as database:
+        database.execute("SET disabled_optimizers = 'aggregate_function_rewriter'")
+        database.execute(f"ATTACH ':memory:' AS {name}")
+        database.execute(f"USE {name}")
+        try:
+            _fill(database, federation)
+            yield database
+        finally:
+            database.execute("USE memory")
+            database.execute(f"DETACH {name}")
+
+
+def _fill(database: duckdb.DuckDBPyConnection, federation: Federation) -> None:
     for table in federation.catalog.tables:
         path = Path(str(table.path))
         rows = f"read_csv('{path}', {CSV})" if path.suffix == ".csv" else f"read_parquet('{path}')"
         database.execute(f"CREATE TABLE {quoted(table.name)} AS {_typed(table, rows)}")
-    return database
 
 
 def _store_rows(table: Table, csv: str) -> None:
@@ -96,7 +114,7 @@ def _store_rows(table: Table, csv: str) -> None:
     written.write_text(csv, encoding="utf-8")
     if path.suffix == ".parquet":
         rows = _columns(table, f"read_csv('{written}', {CSV})", _stored)
-        with duckdb.connect() as database:
+        with DUCKDB.cursor() as database:
             database.execute(f"COPY ({rows}) TO '{path}' (FORMAT parquet)")
 
 

@@ -26,10 +26,12 @@ from tacit.agent.federation import Federation
 from tacit.agent.party import PartyRun
 from tacit.agent.recording import Recording
 from tacit.agent.steps import participants, secure_operators
+from tacit.local.database import text
 from tacit.plan.physical.placed import LocalStep, PlacedPlan, Step
 from tacit.sql import compile_query
 
 from .costs import assert_as_declared, last_figures
+from .federations import DUCKDB, NUMBERS
 
 
 @dataclass(frozen=True)
@@ -155,8 +157,14 @@ def sessions_of(plan: PlacedPlan) -> list[_native.Session]:
 
 
 def _read(path: Path) -> Result:
-    with duckdb.connect(path, read_only=True) as database:
-        return _typed(database.table("answer"))
+    """An answer."""
+    name = f"answer_{next(NUMBERS)}"
+    with DUCKDB.cursor() as database:
+        database.execute(f"ATTACH {text(str(path))} AS {name} (READ_ONLY)")
+        try:
+            return _typed(database.table(f"{name}.answer"))
+        finally:
+            database.execute(f"DETACH {name}")
 
 
 def _permits(plan: PlacedPlan) -> str:

@@ -82,18 +82,18 @@ def questions(names: tuple[str, ...]) -> list[tuple[str, tuple[int, ...]]]:
 def test_clients_give_and_get(all_keys: Path, tmp_path: Path, engine: str, owners: str) -> None:
     parties = (*MEMBERS[engine], "d", "e") if owners == "some nodes" else ("d", "e")
     federation = store(spread(parties), tmp_path, all_keys, engine=engine, clients=CLIENTS)
-    database = pooled(federation)
-    for number, (query, keys) in enumerate(questions(tuple(f"of_{party}" for party in parties))):
-        for place, to in enumerate((("f",), ("a", "d"), ("b",))):
-            plan = compile_query(query, federation.catalog, to)
-            assert_permits_are_those_needed(plan)
-            assert_exact_sizes_are_consented(plan)
-            outside = {party for party in (*parties, *to) if party not in plan.nodes}
-            assert outside & {*to, "e"} <= set(plan.clients) <= outside
-            folder = tmp_path / f"{number}-{place}"
-            folder.mkdir()
-            answer = ask(federation, query, among_threads, folder, to)
-            assert_equal(answer, reference(database, query), keys, bool(keys))
+    with pooled(federation) as database:
+        for number, (query, keys) in enumerate(questions(tuple(f"of_{party}" for party in parties))):
+            for place, to in enumerate((("f",), ("a", "d"), ("b",))):
+                plan = compile_query(query, federation.catalog, to)
+                assert_permits_are_those_needed(plan)
+                assert_exact_sizes_are_consented(plan)
+                outside = {party for party in (*parties, *to) if party not in plan.nodes}
+                assert outside & {*to, "e"} <= set(plan.clients) <= outside
+                folder = tmp_path / f"{number}-{place}"
+                folder.mkdir()
+                answer = ask(federation, query, among_threads, folder, to)
+                assert_equal(answer, reference(database, query), keys, bool(keys))
 
 
 @pytest.mark.parametrize("engine", MEMBERS)
@@ -103,7 +103,8 @@ def test_unions_of_many_owners(all_keys: Path, tmp_path: Path, count: int, engin
     federation = store(spread(owners), tmp_path, all_keys, engine=engine, clients=(*owners, "d"))
     query = questions(tuple(f"of_{owner}" for owner in owners))[0][0]
     answer = ask(federation, query, among_threads, tmp_path, ("d",))
-    assert_equal(answer, reference(pooled(federation), query), (), total=False)
+    with pooled(federation) as database:
+        assert_equal(answer, reference(database, query), (), total=False)
 
 
 @pytest.mark.parametrize("engine", MEMBERS)
@@ -113,7 +114,8 @@ def test_processes_of_clients(all_keys: Path, tmp_path: Path, engine: str) -> No
     federation = store(spread(parties), tmp_path, all_keys, ports, engine, CLIENTS)
     query = questions(tuple(f"of_{party}" for party in parties))[0][0]
     answer = ask(federation, query, by_processes, tmp_path, ("f",))
-    assert_equal(answer, reference(pooled(federation), query), (), total=False)
+    with pooled(federation) as database:
+        assert_equal(answer, reference(database, query), (), total=False)
     for party in ("a", "b", "d", "f"):
         entries = federation.ledger_path(party).read_text(encoding="utf-8").splitlines()
         assert ["approved" in entries[0], "completed" in entries[-1]] == [True, True], party

@@ -104,12 +104,12 @@ def check(question: Question, engine: Engine, keys: Path, suite: str = "rep3") -
             except (duckdb.OutOfRangeException, duckdb.ConversionException):
                 return _overflow(question.query, to, federation, engine, folder)
         try:
-            steps = compile_query(question.query, federation.catalog, to).steps
-            found = ask(federation, question.query, engine, folder, to)
+            plan = compile_query(question.query, federation.catalog, to)
+            found = engine(federation, plan, folder)
         except QueryError as error:
             return _refusal(error)
         assert_equal(found, expected, question.order, question.total)
-        matched = {step.operator.op for step in steps if isinstance(step, PsiStep)}
+        matched = {step.operator.op for step in plan.steps if isinstance(step, PsiStep)}
         return ", ".join(["equal" if found.rows else "equal, no rows", *sorted(matched)])
 
 

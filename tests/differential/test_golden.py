@@ -5,14 +5,15 @@ TACIT_UPDATE=1 writes what tacit answers into the files; DuckDB has to agree eve
 
 from __future__ import annotations
 
+import itertools
 import os
-import tempfile
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tacit.agent.faults import RunError
@@ -36,65 +37,87 @@ ENGINES = {"clear": in_clear, "rep3": among_threads, "tls": by_processes, "two":
 
 @dataclass
 class Runner:
-    """Runs the blocks of one file on one engine."""
+    """Runs the blocks of one file on one engine. folder: for the files of federations and runs."""
 
     engine: Engine
     keys: Path
+    folder: Path
     suite: str = "rep3"
     tables: dict[str, Declared] = field(default_factory=dict)
+    number: Iterator[int] = field(default_factory=itertools.count)
+    federation: Federation | None = None
+    database: duckdb.DuckDBPyConnection | None = None
+    opened: ExitStack = field(default_factory=ExitStack)
 
     def outcome(self, block: Block) -> str:
         """The second part of a block, as tacit has it now."""
         if block.kind == "tables":
             name, declared = block.declared()
             self.tables[name] = declared
+            self.close()
             return block.second
-        with self._federation() as (federation, folder):
-            match block.kind:
-                case "query":
-                    return self._answer(block, federation, folder)
-                case "refused":
-                    return self._refusal(block, federation)
-                case _:
-                    return self._failure(block, federation, folder)
+        match block.kind:
+            case "query":
+                return self._answer(block)
+            case "refused":
+                return self._refusal(block)
+            case _:
+                return self._failure(block)
 
-    @contextmanager
-    def _federation(self) -> Iterator[tuple[Federation, Path]]:
-        with tempfile.TemporaryDirectory(prefix="tacit-test-") as name:
-            folder = Path(name)
+    def close(self) -> None:
+        """End with the tables as they were."""
+        self.opened.close()
+        self.federation = self.database = None
+
+    def _stored(self) -> Federation:
+        """The federation with the tables as they are."""
+        if self.federation is None:
             tables = between_two(self.tables) if self.suite == "two" else self.tables
-            yield store(tables, folder, self.keys, free_ports(3), self.suite), folder
+            self.federation = store(tables, self._new_folder(), self.keys, free_ports(3), self.suite)
+        return self.federation
 
-    def _answer(self, block: Block, federation: Federation, folder: Path) -> str:
+    def _pooled(self) -> duckdb.DuckDBPyConnection:
+        """The same tables in one database."""
+        if self.database is None:
+            self.database = self.opened.enter_context(pooled(self._stored()))
+        return self.database
+
+    def _new_folder(self) -> Path:
+        folder = self.folder / str(next(self.number))
+        folder.mkdir()
+        return folder
+
+    def _answer(self, block: Block) -> str:
+        federation = self._stored()
         to = recipients_of_two(block.recipients) if self.suite == "two" else block.recipients
+        plan = compile_query(block.first, federation.catalog, to)
         if self.suite == "rep3":  # otherwise another party may own a table
-            steps = compile_query(block.first, federation.catalog, to).steps
-            matched = {step.operator.op for step in steps if isinstance(step, PsiStep)}
+            matched = {step.operator.op for step in plan.steps if isinstance(step, PsiStep)}
             named = (("psi", "psi"), ("circuit", "circuit_psi"), ("ids", "universal_ids"))
             words = {word: op for word, op in named if word in block.words}
             assert matched == set(words.values()), "whether rows are matched"
-        found = shown(ask(federation, block.first, self.engine, folder, to), ordered=block.ordered)
-        with pooled(federation) as database:
-            expected = shown(reference(database, block.first), ordered=block.ordered)
+        found = shown(self.engine(federation, plan, self._new_folder()), ordered=block.ordered)
+        expected = shown(reference(self._pooled(), block.first), ordered=block.ordered)
         assert found == expected, f"DuckDB answers\n{expected}\nbut tacit\n{found}"
         return found
 
-    def _refusal(self, block: Block, federation: Federation) -> str:
+    def _refusal(self, block: Block) -> str:
         with pytest.raises(QueryError) as caught:
-            compile_query(block.first, federation.catalog, block.recipients)
+            compile_query(block.first, self._stored().catalog, block.recipients)
         return str(caught.value)
 
-    def _failure(self, block: Block, federation: Federation, folder: Path) -> str:
+    def _failure(self, block: Block) -> str:
+        federation = self._stored()
         with pytest.raises(RunError) as caught:
-            ask(federation, block.first, self.engine, folder, block.recipients)
-        return caught.value.sentence.replace(f"{folder.resolve()}/", "")
+            ask(federation, block.first, self.engine, self._new_folder(), block.recipients)
+        return caught.value.sentence.replace(f"{federation.path.parent.resolve()}/", "")
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_golden(path: Path, engine: str, keys: Path) -> None:
+def test_golden(path: Path, engine: str, keys: Path, tmp_path: Path) -> None:
     suite = "two" if engine.startswith("two") else "rep3"
-    runner = Runner(ENGINES[engine], keys, suite)
+    runner = Runner(ENGINES[engine], keys, tmp_path, suite)
     written: list[str] = []
     wrong: list[str] = []
     for block in blocks(path):
@@ -105,6 +128,7 @@ def test_golden(path: Path, engine: str, keys: Path) -> None:
             written.append(block.text(outcome))
             if problem:
                 wrong.append(f"{path.name}, line {block.line}: {block.first}\n{problem}")
+    runner.close()
     if UPDATE and engine == "clear":
         path.write_text("\n\n".join(written) + "\n", encoding="utf-8")
     assert not wrong, "\n\n".join(wrong)

@@ -64,7 +64,10 @@ def asked(question: Question, keys: Path) -> Iterator[Asked | None]:
             database.execute("SET threads = 1")
             for macro in MACROS:
                 database.execute(macro)
-            yield Asked(catalog, bound, core, _pool(question, bound, catalog), database)
+            try:
+                yield Asked(catalog, bound, core, _pool(question, bound, catalog), database)
+            finally:
+                database.execute("RESET threads")
 
 
 def planned(bound: Relation, catalog: Catalog) -> Relation:

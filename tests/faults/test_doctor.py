@@ -42,6 +42,7 @@ def alone(consortium: Consortium, party: str = "bureau_a") -> dict[str, str]:
     return {check: what for check, what in found.items() if " to " not in check}
 
 
+@pytest.mark.usefixtures("new_interpreters")
 def test_parties_that_are_set_up_are_well(consortium: Consortium) -> None:
     ends = doctors(consortium)
     assert {party: end.status for party, end in ends.items()} == dict.fromkeys(PARTIES, 0), ends

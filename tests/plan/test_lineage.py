@@ -86,20 +86,19 @@ def test_sources_are_those_that_matter_and_no_others(case: Case) -> None:
     unseen = {(source, "rows") for source in sources(found.presence)}
     unseen |= {(source, name) for name, uses in found.values.items() for source in sources(uses)}
     for seed in range(TRIES):
-        pool, database = filled(relation, catalog, seed)
-        before = database.sql(sql).fetchall()
-        for source in pool.sources():
-            with pool.changed(database, [source]):
-                after = database.sql(sql).fetchall()
-            stays = [name for name in names(relation) if name not in touched(found, source)]
-            if source not in sources(found.presence):
-                assert seen(relation, after, stays) == seen(relation, before, stays), source
-            changed = [
-                name for name in names(relation) if seen(relation, after, [name]) != seen(relation, before, [name])
-            ]
-            unseen -= {(source, name) for name in changed}
-            unseen -= {(source, "rows")} if after != before else set()
-        database.close()
+        with filled(relation, catalog, seed) as (pool, database):
+            before = database.sql(sql).fetchall()
+            for source in pool.sources():
+                with pool.changed(database, [source]):
+                    after = database.sql(sql).fetchall()
+                stays = [name for name in names(relation) if name not in touched(found, source)]
+                if source not in sources(found.presence):
+                    assert seen(relation, after, stays) == seen(relation, before, stays), source
+                changed = [
+                    name for name in names(relation) if seen(relation, after, [name]) != seen(relation, before, [name])
+                ]
+                unseen -= {(source, name) for name in changed}
+                unseen -= {(source, "rows")} if after != before else set()
         if not unseen:
             return
     raise AssertionError(f"nothing shows that these matter: {unseen}")

@@ -17,7 +17,7 @@ from tacit.cli.demo.scenario import free_ports, write_membership
 from tacit.psi.request import Request
 from tacit.psi.verdict import MatchVerdict, match_verdict
 
-from .pairs import CODE, Ended
+from .pairs import CODE, DUCKDB, Ended
 
 PARTIES = ("north", "south", "west")
 
@@ -123,7 +123,7 @@ class Ruled:
             ("west", "members", "SELECT (i + 50)::BIGINT AS ssn"),
         ):  # fmt: skip
             path = self.folder / f"{table}.parquet"
-            duckdb.connect().execute(f"COPY ({rows} FROM range(1, 101) t(i)) TO '{path}'")
+            DUCKDB.cursor().execute(f"COPY ({rows} FROM range(1, 101) t(i)) TO '{path}'")
             private = f'[network]\nconnect_timeout = 20\n\n[tables.{table}]\npath = "../{table}.parquet"\n'
             (self.folder / "private" / f"{party}.toml").write_text(private)
 

@@ -6,9 +6,12 @@ import subprocess
 import sys
 import tomllib
 
+import pytest
+
 from .pairs import Pair
 
 
+@pytest.mark.usefixtures("new_interpreters")
 def test_both_measure_and_may_write_the_same_file(pair: Pair) -> None:
     command = [sys.executable, "-m", "tacit", "calibrate", "--link", "--write", "--as"]
     running = [
