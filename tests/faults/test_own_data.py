@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from .organisations import ROWS, SOON, Consortium, only_told_that_it_stops, others
+from .organisations import ROWS, SOON, Consortium, Organisation, only_told_that_it_stops, others, wait_until
 
 INPUT = 2
 
@@ -95,10 +97,24 @@ def test_a_repeated_key_is_never_a_wrong_answer(consortium: Consortium) -> None:
     assert "demographics.csv, row 7, column ssn: the value repeats that of row 1" in end.sentence()
 
 
+def listens(address: tuple[str, int]) -> bool:
+    """Whether anybody does at an address."""
+    with contextlib.suppress(OSError), socket.create_connection(address):
+        return True
+    return False
+
+
+def started_last(consortium: Consortium, party: str) -> dict[str, Organisation]:
+    """All parties' processes, one of them once the others wait: it tries for a second to tell them."""
+    running = {each: consortium.start(each) for each in others(party)}
+    wait_until(lambda: all(listens(consortium.address(each)) for each in running), list(running.values()))
+    return {**running, party: consortium.start(party)}
+
+
 def test_the_others_are_told_who_is_missing_and_nothing_of_the_data(tmp_path: Path) -> None:
     with Consortium(tmp_path, "connect_timeout = 60") as consortium:
         with_row_7("123456789,31337")(consortium.home("bureau_a") / SCORES)
-        running = consortium.start_all()
+        running = started_last(consortium, "bureau_a")
         assert "31337 is above the declared max 850" in running["bureau_a"].end().sentence()
         for party in others("bureau_a"):
             end = running[party].end()
@@ -114,7 +130,7 @@ def test_the_others_are_told_who_is_missing_and_nothing_of_the_data(tmp_path: Pa
 def test_the_others_are_told_of_an_offer_that_is_wrong(tmp_path: Path) -> None:
     with Consortium(tmp_path, "connect_timeout = 60") as consortium:
         consortium.edit("bureau_a", "rows = 20", "rows = 1.5")
-        running = consortium.start_all()
+        running = started_last(consortium, "bureau_a")
         assert "rows is 1.5" in running["bureau_a"].end().sentence()
         for party in others("bureau_a"):
             end = running[party].end(SOON)
