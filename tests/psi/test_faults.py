@@ -281,7 +281,7 @@ def test_too_small_a_disk_is_said_before_the_start(pair: Pair) -> None:
     [
         (("--join", "left"), "b has started something else: --join is left here and inner at b; agree"),
         (("--to", "a"), "b has started something else: --to is a here and a and b at b; agree"),
-        (("--normalise", "id=email"), "b has started something else: --normalise is email here and exact at b; agree"),
+        (("--normalise", "id=email"), "column id: it is number, and --normalise id=email spells texts alike; leave"),
         (("--normalise", "own=name"), "with a key column, id"),
         (("--kind", "own=number"), "name a key column, id"),
         (("--kind", "id=integer"), "there is no such kind; write number, floating-point number"),
