@@ -1,0 +1,30 @@
+"""Questions whose numbers the product showed, and of which the owner's audit knew no set."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tacit.audit.refusals import Refused
+
+from .tables import Owner, people
+
+
+@pytest.fixture
+def owner(tmp_path: Path) -> Owner:
+    """Eight people, no two of whom have the same pay; one has none."""
+    found = replace(Owner(tmp_path), unique=(frozenset({"id"}), frozenset({"pay"})))
+    found.has([{**each, "pay": "" if each["id"] == 3 else each["pay"]} for each in people(*["Oslo"] * 8)])
+    return found
+
+
+@pytest.mark.xfail(strict=True, reason="the groups below are taken for what is shown")
+def test_groups_by_a_unique_key_that_may_be_null_are_single_rows(owner: Owner) -> None:
+    """Two such questions gave the id of one person: NULL is a value in a unique key, so that each pay is one person."""
+    sql = "SELECT SUM(n) AS s FROM (SELECT pay, SUM(id) AS n FROM people WHERE id <> {} GROUP BY pay) AS t"
+    assert owner.sets(sql.format(9)) == [{row: 1 for row in range(1, 9)}]
+    owner.answers(sql.format(9))
+    with pytest.raises(Refused):
+        owner.answers(sql.format(0))
