@@ -86,13 +86,11 @@ class Tracker:
                 raise Unclear(type(relation).__name__)
 
     def _stays_one(self, relation: Aggregate, path: Path) -> bool:
-        """Whether each group has rows of one unit: the keys determine it."""
+        """Whether each group has rows of one unit: the keys determine it. NULL is a value in a unique key."""
         outputs = self._follow(relation.input, path[1:]).outputs
         keys = {outputs[key].source for key in relation.keys}
         unit = self._table.terms.unit if self._table.terms else ()
-        nullable = {each.field.name for each in self._table.columns if each.field.nullable}
-        rows = [each for each in self._table.unique if not each & nullable]
-        return (bool(unit) and keys.issuperset(unit)) or any(keys.issuperset(each) for each in rows)
+        return (bool(unit) and keys.issuperset(unit)) or any(keys.issuperset(each) for each in self._table.unique)
 
     def _is_own(self, relation: Relation) -> bool:
         return owner(relation) == self._me
