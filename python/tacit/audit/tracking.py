@@ -34,6 +34,7 @@ from tacit.plan.algebra.trees import children, owner
 from tacit.plan.algebra.types import Boolean, Field
 from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.fields import column, field_of, fields, names
+from tacit.plan.policy.conditions import comparable
 
 MOST_PIECES = 256
 """Of a value: each subquery that uses a value twice may double its pieces."""
@@ -163,14 +164,22 @@ class Tracker:
             mixed = each.column is not None and (bool(reads) or below.outputs[each.column].mixed)
             outputs[each.name] = Origin(False, None, reads, tuple(replace(one, inner=True) for one in its), mixed)
             listed += conditions
-        alone = Project(below.relation, tuple(listed))
-        if not self._is_own(relation.input) or any(field_of(relation, key).nullable for key in relation.keys):
-            return replace(below, relation=alone, outputs=outputs, alone=False)
-        renamed = tuple((f"{MARK} {next(self._added)}", column(relation, key)) for key in relation.keys)
+        if not self._is_own(relation.input):
+            return replace(below, relation=Project(below.relation, tuple(listed)), outputs=outputs, alone=False)
+        pairs = [pair for key in relation.keys for pair in _equal_or_null(key, relation, below.relation)]
+        groups, rows = ([(f"{MARK} {next(self._added)}", each) for each in side] for side in zip(*pairs, strict=True))
         values = tuple((each.name, column(relation, each.name)) for each in relation.aggregations)
-        joined = Join(Project(relation, renamed + values), alone, tuple(name for name, _ in renamed), relation.keys)
+        sides = Project(relation, (*groups, *values)), Project(below.relation, (*listed, *rows))
+        joined = Join(*sides, tuple(name for name, _ in groups), tuple(name for name, _ in rows))
         found = {each.name: replace(outputs[each.name], known=True, mixed=False) for each in relation.aggregations}
         return replace(below, relation=joined, outputs={**outputs, **found})
+
+
+def _equal_or_null(key: str, groups: Relation, rows: Relation) -> list[tuple[Expr, Expr]]:
+    """Expressions of a group and of a row that are equal, and not NULL, where the row is of the group."""
+    nullable = field_of(groups, key).nullable or field_of(rows, key).nullable
+    its, mine = (comparable(replace(column(each, key), nullable=nullable)) for each in (groups, rows))
+    return list(zip(its, mine, strict=True))
 
 
 def _scanned(scan: Scan) -> Tracked:

@@ -79,6 +79,11 @@ def lowest(type_: Type) -> Literal:
             raise TypeError(f"no group has a key of type {type_}")
 
 
+def comparable(key: Expr) -> tuple[Expr, ...]:
+    """Expressions that are equal, and not NULL, where keys are equal or both NULL."""
+    return (positive(present(key)), choose(present(key), key, lowest(key.type))) if key.nullable else (key,)
+
+
 def refreshed(expr: Expr, known: Mapping[str, Field]) -> Expr:
     """The expression over columns of which more may be NULL than when it was bound."""
     match expr:

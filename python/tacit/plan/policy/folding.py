@@ -39,12 +39,11 @@ from tacit.plan.policy.conditions import (
     TRUE,
     at_least,
     choose,
+    comparable,
     either,
     every,
-    lowest,
     negated,
     positive,
-    present,
     refreshed,
     same,
 )
@@ -270,17 +269,12 @@ def _members(groups: Relation, counter: Counter, rows: Rows, names: _Names) -> R
     left: list[tuple[str, Expr]] = []
     right: list[tuple[str, Expr]] = []
     for key in counter.keys:
-        for its, mine in zip(_comparable(_at(groups, key)), _comparable(_at(rows.relation, key)), strict=True):
+        for its, mine in zip(comparable(_at(groups, key)), comparable(_at(rows.relation, key)), strict=True):
             left.append((names.key("group", len(left)), its))
             right.append((names.key("row", len(right)), mine))
     marks = tuple((each, _at(groups, each)) for each in (names.shown, names.smallest))
     sides = Project(groups, (*left, *marks)), Project(rows.relation, (*_columns(rows.relation), *right))
     return Join(*sides, tuple(name for name, _ in left), tuple(name for name, _ in right))
-
-
-def _comparable(key: Expr) -> tuple[Expr, ...]:
-    """Expressions that are equal, and not NULL, where keys are equal or both NULL."""
-    return (positive(present(key)), choose(present(key), key, lowest(key.type))) if key.nullable else (key,)
 
 
 def _belongs(relation: Relation, number: int, names: _Names) -> Expr:
