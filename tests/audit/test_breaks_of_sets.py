@@ -39,3 +39,19 @@ def test_groups_of_sums_by_keys_that_may_be_null_have_a_rest(tmp_path: Path) -> 
     owner.answers(sql)
     with pytest.raises(Refused):
         owner.answers("SELECT COUNT(*) AS n FROM people WHERE city = 'Bergen'")
+
+
+@pytest.mark.xfail(strict=True, reason="the rest is taken for withheld")
+def test_a_rest_of_units_that_may_repeat_counts_beside_others_tables(tmp_path: Path) -> None:
+    """Bodo and Moss join Bergen. All but one of these three cities, asked for afterwards, told of that one.
+
+    The owner's audit left out the rest that no number of units would have been enough for. It knew Bergen instead, and
+    that all but one of Bodo and Moss are enough.
+    """
+    owner = replace(Owner(tmp_path), unique=())
+    found = people(*["Oslo"] * 4, *["Bergen"] * 3, *["Bodo"] * 2, *["Moss"] * 2)
+    owner.has([{**each, "vip": each["id"] == 10} for each in found])
+    join = "COUNT(*) AS n FROM people p JOIN customers c ON p.id = c.ssn"
+    owner.answers(f"SELECT p.city, {join} GROUP BY p.city")
+    with pytest.raises(Refused):
+        owner.answers(f"SELECT {join} WHERE p.city <> 'Oslo' AND NOT p.vip")
