@@ -41,7 +41,6 @@ def test_groups_of_sums_by_keys_that_may_be_null_have_a_rest(tmp_path: Path) -> 
         owner.answers("SELECT COUNT(*) AS n FROM people WHERE city = 'Bergen'")
 
 
-@pytest.mark.xfail(strict=True, reason="the rest is taken for withheld")
 def test_a_rest_of_units_that_may_repeat_counts_beside_others_tables(tmp_path: Path) -> None:
     """Bodo and Moss join Bergen. All but one of these three cities, asked for afterwards, told of that one.
 

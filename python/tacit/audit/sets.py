@@ -129,14 +129,15 @@ def shown(
     """The groups that may be shown, and the row of the rest.
 
     If the rest has units, but too few, all groups of the smallest size join it. Units that may be in several groups are
-    not counted anew for the rest: they never are enough.
+    not counted anew for the rest: they never are enough. Where others decide which groups are shown, nobody here knows
+    which join a rest. Then one of enough units counts beside all of them, as its sum with some does.
     """
     sizes = [_units(cell, units) for cell in cells]
     large = [cell for cell, size in zip(cells, sizes, strict=True) if size >= least]
     rest = [row for cell, size in zip(cells, sizes, strict=True) if size < least for row in cell]
     if not folds or selection.site.drops or not selection.site.aggregate.keys:
         return large
-    enough = least if apart else len(rest) + 1
+    enough = least if apart or not selection.exact else len(rest) + 1
     if 0 < _units(rest, units) < enough:
         if not selection.exact or not large:
             return large
