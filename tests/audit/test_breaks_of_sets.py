@@ -56,6 +56,14 @@ def test_a_rest_of_units_that_may_repeat_counts_beside_others_tables(tmp_path: P
         owner.answers(f"SELECT {join} WHERE p.city <> 'Oslo' AND NOT p.vip")
 
 
+@pytest.mark.parametrize("key", ["vip", "city", "pay", "pay / 2", "NULL", "CASE WHEN vip THEN pay END"])
+def test_groups_of_a_person_by_any_further_key_are_computed(tmp_path: Path, key: str) -> None:
+    owner = Owner(tmp_path)
+    owner.has(people("Oslo", "Oslo", "Bergen", ""))
+    inner = f"SELECT id, {key} AS k, COUNT(*) AS n FROM people GROUP BY id, k"
+    assert owner.sets(f"SELECT SUM(n) AS s FROM ({inner}) AS t WHERE n > 0") == [dict.fromkeys(range(1, 5), 1)]
+
+
 @pytest.mark.xfail(strict=True, reason="which group joins a small rest is not known beside others' tables")
 def test_a_small_rest_counts_beside_others_tables(owner: Owner) -> None:
     """Bodo's one person is in the rest with Bergen. So Bergen alone, asked for afterwards, told of that person."""

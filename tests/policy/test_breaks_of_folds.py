@@ -56,3 +56,17 @@ def test_a_part_is_not_empty_because_one_group_has_none(database: duckdb.DuckDBP
         "calls": [],
     }
     assert rest(case, tables, database) == (None, 6, None, True)
+
+
+def test_a_quotient_that_may_be_null_is_a_key_of_groups(database: duckdb.DuckDBPyConnection) -> None:
+    """Ended in a traceback: different values of the rest are counted among rows that know their groups by keys."""
+    case = Case(
+        "SELECT cost / 2 AS half, COUNT(DISTINCT kind) AS n FROM visits GROUP BY half",
+        (("visits", ("person",), 2),),
+        lambda tables: [],
+        (None,),
+        small="fold",
+    )
+    visits = [(0, 0, None), (0, 1, None), (1, 1, 3), (2, 2, 3), (1, 0, 4), (2, 0, 4), (3, 0, 4)]
+    tables: Tables = {"people": [], "visits": [(at, *each) for at, each in enumerate(visits)], "calls": []}
+    assert rest(case, tables, database) == (None, 3, True)

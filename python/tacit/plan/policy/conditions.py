@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from tacit.plan.algebra.expressions import joined
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Timestamp, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field, Integer, Timestamp, Type, Varchar
 
 TRUE = Literal(True, Boolean())
 FALSE = Literal(False, Boolean())
@@ -75,8 +75,8 @@ def lowest(type_: Type) -> Literal:
             return Literal(low, type_)
         case Varchar(_, values):
             return Literal((values or ("",))[0], type_)
-        case _:
-            raise TypeError(f"no group has a key of type {type_}")
+        case Double():
+            return Literal(0.0, type_)
 
 
 def comparable(key: Expr) -> tuple[Expr, ...]:
