@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import ctypes
+import inspect
 import json
 import os
 import socket
@@ -139,6 +140,13 @@ class Popen(subprocess.Popen[Any]):
 
 
 def make_copies() -> None:
-    """From now on ``subprocess`` starts commands as copies. Other systems than Linux have no such adoption."""
-    if sys.platform == "linux":
+    """From now on ``subprocess`` starts commands as copies. Other systems than Linux have no such adoption.
+
+    Nor is anything copied where the standard library starts processes by another function than this one overrides.
+    """
+    if sys.platform == "linux" and _parameters(Popen) == _parameters(NEW):
         subprocess.Popen = Popen  # type: ignore[misc]
+
+
+def _parameters(kind: type[subprocess.Popen[Any]]) -> list[str]:
+    return list(inspect.signature(kind._execute_child).parameters)  # type: ignore[attr-defined]  # as above
