@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tacit.agent.addresses import free_ports
 from tacit.agent.federation_members import Members
-from tacit.agent.keys import make_keys
 from tacit.agent.ledger import Ledger
 from tacit.agent.signer import Signer
 
-from .signing import Party
+from .signing import Party, members_at_free_ports
 
 NAMES = ("north", "south", "helper")
 
 
 @pytest.fixture
 def members(tmp_path: Path) -> Members:
-    lines = [f'[parties.{name}]\naddress = "127.0.0.1:{7301 + place}"' for place, name in enumerate(NAMES)]
-    (tmp_path / "federation.toml").write_text("\n".join(lines) + "\n")
-    found = Members.load(tmp_path / "federation.toml")
-    make_keys(found, NAMES, replace=False)
-    with free_ports({name: found.parties[name].address for name in NAMES}) as addresses:
-        moved = {name: replace(member, address=addresses[name]) for name, member in found.parties.items()}
-    return replace(found, parties=moved)
+    return members_at_free_ports(tmp_path, NAMES)
 
 
 @pytest.fixture

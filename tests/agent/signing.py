@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tacit import _native
+from tacit.agent.addresses import free_ports
 from tacit.agent.entry import JSON, canonical, chained
+from tacit.agent.federation_members import Members
+from tacit.agent.keys import make_keys
 from tacit.agent.ledger import Ledger
 from tacit.agent.private_key import PrivateKey
 from tacit.agent.record import COMPLETED, RunRecord
@@ -22,6 +25,17 @@ def signer(party: str) -> Signer:
     made, certificate = _native.generate_keys(party)
     kept = bytes(made)
     return Signer(party, certificate, lambda: PrivateKey(kept))
+
+
+def members_at_free_ports(folder: Path, names: Sequence[str]) -> Members:
+    """Parties on this machine, each with a key pair."""
+    lines = [f'[parties.{name}]\naddress = "127.0.0.1:{7201 + place}"' for place, name in enumerate(names)]
+    (folder / "federation.toml").write_text("\n".join(lines) + "\n")
+    found = Members.load(folder / "federation.toml")
+    make_keys(found, names, replace=False)
+    with free_ports({name: found.parties[name].address for name in names}) as addresses:
+        moved = {name: replace(member, address=addresses[name]) for name, member in found.parties.items()}
+    return replace(found, parties=moved)
 
 
 @dataclass(frozen=True)

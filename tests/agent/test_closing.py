@@ -14,14 +14,12 @@ from pathlib import Path
 import pytest
 
 from tacit import _native
-from tacit.agent.addresses import free_ports
 from tacit.agent.closing import MOST_CALLERS, SECONDS, Closing
 from tacit.agent.federation_members import Members
-from tacit.agent.keys import make_keys
 from tacit.agent.record import COMPLETED, FAILED, RunRecord, Said
 from tacit.agent.signer import Signer
 
-from .signing import DISCLOSURES
+from .signing import DISCLOSURES, members_at_free_ports
 
 NAMES = ("a", "b", "c", "d")
 NODES = ("a", "b")
@@ -29,13 +27,7 @@ NODES = ("a", "b")
 
 @pytest.fixture
 def members(tmp_path: Path) -> Members:
-    lines = [f'[parties.{name}]\naddress = "127.0.0.1:{7201 + place}"' for place, name in enumerate(NAMES)]
-    (tmp_path / "federation.toml").write_text("\n".join(lines) + "\n")
-    found = Members.load(tmp_path / "federation.toml")
-    make_keys(found, NAMES, replace=False)
-    with free_ports({name: found.parties[name].address for name in NAMES}) as addresses:
-        moved = {name: replace(member, address=addresses[name]) for name, member in found.parties.items()}
-    return replace(found, parties=moved)
+    return members_at_free_ports(tmp_path, NAMES)
 
 
 def records(members: Members, names: Sequence[str] = NAMES) -> dict[str, RunRecord]:

@@ -12,29 +12,11 @@ import pytest
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
-from tacit.agent.keys import make_keys
-from tacit.agent.ledger import Ledger
 from tacit.agent.proof import Proof, beside, check
-from tacit.agent.signer import Signer
 
 from .signing import Party, run
 
 NAMES = ("north", "south", "helper")
-
-
-@pytest.fixture
-def members(tmp_path: Path) -> Members:
-    lines = [f'[parties.{name}]\naddress = "127.0.0.1:{7201 + place}"' for place, name in enumerate(NAMES)]
-    (tmp_path / "federation.toml").write_text("\n".join(lines) + "\n")
-    found = Members.load(tmp_path / "federation.toml")
-    make_keys(found, NAMES, replace=False)
-    return found
-
-
-@pytest.fixture
-def parties(members: Members) -> dict[str, Party]:
-    signers = {name: Signer.of(members, name) for name in NAMES}
-    return {name: Party(mine, Ledger(members.private(name).ledger, mine)) for name, mine in signers.items()}
 
 
 @pytest.fixture

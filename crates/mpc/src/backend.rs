@@ -17,7 +17,7 @@ pub trait Backend: SharedTypes {
     /// Whether the sign of a difference of ring elements takes less than a comparison of planes.
     const SIGNS: bool = false;
 
-    /// Whether a sum of products takes one word, however many products there are.
+    /// Whether a sum of any number of products takes one word.
     const SUMS_PRODUCTS: bool = true;
 
     /// Runs the body as a named step: the name of its metrics and of its errors.

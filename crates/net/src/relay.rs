@@ -208,7 +208,7 @@ mod tests {
         });
     }
 
-    /// Which of the two is first may not depend on the machine: the thread's error names the step, this end's does not.
+    /// The thread's error names the step, and the error of the end that carries bytes names none: the thread is first.
     #[test]
     fn a_thread_that_waits_meets_a_failure_before_it_is_told() {
         for _ in 0..200 {

@@ -1,8 +1,8 @@
 //! Sums and counts of a whole table.
 //!
-//! Which rows each is over is decided first. They are valid, its condition is TRUE there, and its column is not NULL.
-//! Aggregates over the same rows have one bit a row together. NULLs hold zeros,
-//! so that a sum over the rows of its condition needs no bit of its own.
+//! The rows of each sum or count are decided first: valid rows where its condition is TRUE and its column is not NULL.
+//! Aggregates over the same rows have one bit a row together. NULLs hold zeros, so that a sum over the rows of its
+//! condition needs no bit of its own.
 
 use tacit_math::Plane;
 use tacit_mpc::circuits::Planes;
@@ -16,7 +16,7 @@ use crate::operator::{AggregateFunction, Aggregation};
 use crate::table::{Shares, Table, Value, slice_bits};
 use crate::wrong_input::WrongInput;
 
-/// Whether an aggregate is one of these.
+/// Whether an aggregate is a sum or a count of rows.
 pub(super) fn adds_up(aggregation: &Aggregation) -> bool {
     use AggregateFunction::{Count, CountRows, Sum};
     matches!(aggregation.function, Sum | Count | CountRows)
