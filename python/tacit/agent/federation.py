@@ -15,6 +15,7 @@ from tacit.agent.federation_members import Member, Members, read_membership
 from tacit.agent.federation_offers import read_offers
 from tacit.agent.federation_private import PrivateFile
 from tacit.agent.federation_section import FederationError, Section
+from tacit.agent.federation_united import read_united
 from tacit.agent.prices import shared_prices
 from tacit.agent.private_key import PrivateKey
 from tacit.plan.facts.catalog import Catalog, Link, Table
@@ -126,8 +127,8 @@ def _catalog(root: Section, path: Path, parties: tuple[str, ...], link: Link | N
         listed = "1 party" if len(parties) == 1 else f"{len(parties)} parties"
         problem = f"names {listed}, but engine {engine} needs {engines.NODES[engine]} for its nodes"
         raise root.error(problem, "a further party adds itself with `tacit join`, and copies the file to the others")
-    nodes = _nodes(root, parties, engine)
-    return Catalog(parties, engine, nodes, read_offers(path.parent / "offers", parties), link)
+    nodes, tables = _nodes(root, parties, engine), read_offers(path.parent / "offers", parties)
+    return Catalog(parties, engine, nodes, tables, link, united=read_united(root, tables))
 
 
 def _engine(root: Section) -> str:

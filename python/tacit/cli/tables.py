@@ -19,6 +19,8 @@ from tacit.agent.kept_store import Part
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.screen import console, table
 from tacit.plan.algebra.types import Field, sql_name
+from tacit.plan.facts.catalog import Table
+from tacit.plan.facts.fields import added
 
 NAME = "tables"
 HELP = "list owners' tables and kept tables"
@@ -38,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     federation = connect(options.federation, party=options.name, private=options.private).federation
     nodes = tuple(node for node in federation.catalog.nodes if options.name in (None, node))
     kept = _kept(parts_of(federation, nodes), " (shares)") if nodes else _kept(described_tables(federation), "")
-    found = [*_owned(federation), *kept]
+    found = [*_owned(federation), *_united(federation), *kept]
     if options.format == "json":
         sys.stdout.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
         return 0
@@ -65,6 +67,23 @@ def _owned(federation: Federation) -> list[dict[str, Any]]:
         }
         for each in federation.catalog.tables
     ]
+
+
+def _united(federation: Federation) -> list[dict[str, Any]]:
+    """Names for several owners' tables together."""
+    tables = {each.name: each for each in federation.catalog.tables}
+    return [_union(each.name, [tables[name] for name in each.tables]) for each in federation.catalog.united]
+
+
+def _union(name: str, parts: list[Table]) -> dict[str, Any]:
+    rows = [part.rows for part in parts]
+    return {
+        "table": name,
+        "held_by": " + ".join(part.owner for part in parts),
+        "rows": added(rows),
+        "columns": _columns([column.field for column in parts[0].columns]),
+        "made_of": [part.name for part in parts],
+    }
 
 
 def _kept(tables: Mapping[str, Mapping[str, Part]], what: str) -> list[dict[str, Any]]:

@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from tacit.plan.algebra.expressions import conjuncts, reference
 from tacit.plan.algebra.refusals import UnknownName
-from tacit.plan.algebra.relations import Expr, KeptScan, Project, Relation, Scan
-from tacit.plan.facts.catalog import Catalog, KeptTable, Table
+from tacit.plan.algebra.relations import Expr, KeptScan, Project, Relation, Scan, Union
+from tacit.plan.facts.catalog import Catalog, KeptTable, Table, UnitedTable
 from tacit.plan.facts.deliveries import delivered_table, delivery_name
 from tacit.plan.facts.fields import fields, names
 from tacit.sql import arithmetic
@@ -140,13 +140,23 @@ class From:
         for table in self.catalog.tables:
             if table.name.lower() == node.name.lower():
                 return self._delivery(table, node) if table.delivered else scan(table)
+        for united in self.catalog.united:
+            if united.name.lower() == node.name.lower():
+                return self._united(united, node)
         others = [kept for kept in self.catalog.kept if delivered_table(kept.name) is None]
         for kept in others:
             if kept.name.lower() == node.name.lower():
                 return kept_scan(kept)
-        known = [table.name for table in self.catalog.tables] + [table.name for table in others]
+        known = [table.name for table in self.catalog.tables] + [united.name for united in self.catalog.united]
+        known += [table.name for table in others]
         known += [name for name, _ in self.ctes.values()]
         raise UnknownName("table", node.name, known, self.text.position(node))
+
+    def _united(self, united: UnitedTable, node: exp.Table) -> Relation:
+        """The rows of several owners' tables together, which have the same columns."""
+        tables = {table.name: table for table in self.catalog.tables}
+        parts = [tables[name] for name in united.tables]
+        return Union(tuple(self._delivery(each, node) if each.delivered else scan(each) for each in parts))
 
     def _delivery(self, table: Table, node: exp.Table) -> Relation:
         """What the owner of a table has delivered of it."""

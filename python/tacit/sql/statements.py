@@ -40,6 +40,8 @@ def create_table(node: exp.Create, text: Text, catalog: Catalog, trace: Trace) -
     replace = bool(node.args.get("replace"))
     if _is(name, [table.name for table in catalog.tables]):
         raise text.invalid(node.this, f"an owner offers a table {name!r}; choose another name.")
+    if _is(name, [table.name for table in catalog.united]):
+        raise text.invalid(node.this, f"{name!r} names several owners' tables together; choose another name.")
     if not replace and _is(name, _kept(catalog)):
         advice = "write CREATE OR REPLACE TABLE, or DROP TABLE first"
         raise text.invalid(node.this, f"there is a kept table {name!r} already; {advice}.")

@@ -16,9 +16,9 @@ from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.physical.record import JSON, Record
 
-LEFT_OUT = {"position", "positions", "counted", "path"}
-"""Where a construct stands in the text (which is hashed), which columns count as rows do, and where an owner keeps its
-data (its own business)."""
+LEFT_OUT = {"position", "positions", "counted", "path", "united"}
+"""Where a construct stands in the text (which is hashed), which columns count as rows do, where an owner keeps its data
+(its own business), and names of several tables together (a plan reads the tables themselves)."""
 
 UNLESS_FALSE = {"rounded"}
 """Members that are left out where they are False: what is said of offers without them has the hash that it had."""

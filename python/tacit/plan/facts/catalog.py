@@ -110,6 +110,14 @@ class Link:
     bandwidth: float
 
 
+@dataclass(frozen=True)
+class UnitedTable:
+    """A name for the rows of several owners' tables together, as the membership lists them. tables: at least two."""
+
+    name: str
+    tables: tuple[str, ...]
+
+
 class DisclosureRule(StrEnum):
     """What allows a disclosure, in the words that people read."""
 
@@ -142,3 +150,4 @@ class Catalog:
     kept: tuple[KeptTable, ...] = ()
     broken: tuple[tuple[str, str], ...] = ()
     prices: str | None = None
+    united: tuple[UnitedTable, ...] = ()

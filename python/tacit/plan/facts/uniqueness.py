@@ -7,8 +7,9 @@ row. Of the columns that it makes equal each may stand for the other.
 
 from __future__ import annotations
 
-from itertools import islice, product
+from itertools import islice, pairwise, product
 
+from tacit.plan.algebra import bounds
 from tacit.plan.algebra.expressions import is_rounding
 from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
@@ -31,8 +32,9 @@ from tacit.plan.algebra.relations import (
     Sort,
     Union,
 )
-from tacit.plan.algebra.types import Double
+from tacit.plan.algebra.types import Double, Field
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.fields import field_of, names
 
 Keys = frozenset[frozenset[str]]
 MOST_COMBINATIONS = 16  # of names for one unique set whose columns are kept several times
@@ -60,7 +62,9 @@ def unique_keys(relation: Relation, catalog: Catalog) -> Keys:
             if covers(found, right_keys):
                 found |= unique_keys(left, catalog)
             return _with_equals(found, list(zip(left_keys, right_keys, strict=True)))
-        case Union() | FullJoin() | Opened():
+        case Union(inputs):
+            return _of_parts(inputs, catalog)
+        case FullJoin() | Opened():
             return frozenset()
 
 
@@ -76,6 +80,22 @@ def is_unique(relation: Relation, columns: tuple[str, ...], catalog: Catalog) ->
 
 def _of_groups(found: Keys, keys: tuple[str, ...]) -> Keys:
     return frozenset({frozenset(keys)}) | frozenset(each for each in found if each <= frozenset(keys))
+
+
+def _of_parts(inputs: tuple[Relation, ...], catalog: Catalog) -> Keys:
+    """Sets that are unique in all inputs, with a column whose bounds are apart."""
+    common = frozenset.intersection(*(unique_keys(each, catalog) for each in inputs))
+    apart = frozenset(name for name in names(inputs[0]) if _apart([field_of(each, name) for each in inputs]))
+    return frozenset(keys for keys in common if keys & apart)
+
+
+def _apart(columns: list[Field]) -> bool:
+    """Whether no two columns can have a value in common. NULL would be one."""
+    ranges = [bounds.encoded_range(each.type) for each in columns]
+    known = sorted(each for each in ranges if each is not None)
+    if len(known) < len(columns) or any(each.nullable for each in columns):
+        return False
+    return all(lower[1] < upper[0] for lower, upper in pairwise(known))
 
 
 def reversible(expr: Expr) -> str | None:
