@@ -158,7 +158,7 @@ def write_federation(scale: float, split: Split, data: Path, folder: Path, membe
             (count,) = duckdb.execute(f"SELECT COUNT(*) {source}").fetchone() or (0,)
             offers[owner] += _section(name, table, count, low, high)
         if len(parts) > 1:
-            united.append(f"{table.name} = [{', '.join(f'"{name}"' for name, _, _ in parts)}]")
+            united.append(f"{table.name} = {[name for name, _, _ in parts]}")
     for kind in ("offers", "private"):
         (folder / kind).mkdir(exist_ok=True)
     for owner, lines in offers.items():

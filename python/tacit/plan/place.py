@@ -172,4 +172,4 @@ def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) ->
                     f"the kept table {table.name!r} has data of {party!r}, which would have to approve the query and "
                     f"is not one of the parties {', '.join(catalog.parties)}; DROP TABLE {table.name}."
                 )
-    return replace(catalog, kept=kept, broken=(), united=())
+    return replace(catalog, kept=kept, broken=())

@@ -140,6 +140,7 @@ class Catalog:
     prices: the table of prices that all parties share, as JSON, by which it chooses, too; None for the default.
     kept: kept tables; in a plan's catalog, those that it reads. broken: names of kept tables that cannot be read, each
     with the sentence that says why; none in a plan's catalog.
+    united: names for several tables together.
     """
 
     parties: tuple[str, ...]
