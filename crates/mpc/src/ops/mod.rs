@@ -1,12 +1,14 @@
-//! Operations on whole shared columns, written once for all engines: permuting, sorting, merging, partitioning,
+//! Operations on whole shared columns, written once for all engines: permuting, sorting, the first rows, merging, partitioning,
 //! adding up, the sums of a trial.
 
+mod first;
 mod merge;
 mod permute;
 mod sort;
 mod sums;
 mod trial;
 
+pub use first::{Narrowing, first, narrowed};
 pub use merge::{Merging, merge};
 #[cfg(test)]
 pub(crate) use permute::numbers_of;

@@ -38,6 +38,47 @@ fn sorting_is_stable_and_right() {
     check("long sort", &Sort { width: 3 }, Shape { bits: 4, ..shape(65_500) });
 }
 
+/// The first rows by the first planes of the bundle, whose numbers are all different.
+struct First {
+    width: usize,
+    count: usize,
+}
+
+impl Program for First {
+    fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
+        let key = x.bits[..self.width].to_vec();
+        ops::first(b, self.count, &key, x)
+    }
+
+    fn model(&self, x: &Block) -> Option<Block> {
+        let keys = numbers(&x.bits[..self.width], x.rows);
+        let mut old: Vec<u32> = (0..x.rows as u32).collect();
+        old.sort_by_key(|&i| keys[i as usize]);
+        old.truncate(self.count);
+        Some(x.gather(&old))
+    }
+}
+
+#[test]
+fn the_first_rows_are_those_of_a_sort() {
+    for (rows, count) in [(0, 0), (1, 1), (7, 3), (65, 1), (130, 130), (600, 1), (700, 10), (1500, 3), (1500, 1400)] {
+        let shape = Shape { bits: 63, r32: 1, r64: 2, r128: 1, ..shape(rows) };
+        check(&format!("first {count} of {rows}"), &First { width: 61, count }, shape);
+    }
+}
+
+/// Keys that repeat: the answer has the smallest ones, whichever rows they stand in.
+#[test]
+fn the_first_rows_have_the_smallest_keys() {
+    let (rows, count) = (3000, 20);
+    for width in [1, 2, 5] {
+        let program = First { width, count };
+        check_with(&format!("first by {width} bits"), &program, |prg| {
+            Block::random(Shape { bits: width, ..shape(rows) }, prg)
+        });
+    }
+}
+
 /// Merges two runs and takes them back. The bundle's first planes are the key, which both runs ascend by.
 struct Merge {
     first: usize,

@@ -3,7 +3,7 @@
 use tacit_math::Prg;
 use tacit_mpc::backends::Rep3;
 use tacit_mpc::fixed::{self, Format};
-use tacit_mpc::ops::{self, Subjects};
+use tacit_mpc::ops::{self, Narrowing, Subjects};
 use tacit_mpc::{Backend, Block, Result, Rows, Shape, circuits};
 
 use crate::world::{Effort, LARGE, Program, SIZES, SMALL, Source, Told, check, shape};
@@ -35,13 +35,15 @@ pub enum Function {
     Partition,
     PlaceByLabels,
     Merge,
+    First,
+    Narrowed,
     Moments,
     SumsWhere,
 }
 
 impl Function {
     /// All of them.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 28] = [
         Self::Add,
         Self::Sign,
         Self::AndAll,
@@ -66,6 +68,8 @@ impl Function {
         Self::Partition,
         Self::PlaceByLabels,
         Self::Merge,
+        Self::First,
+        Self::Narrowed,
         Self::Moments,
         Self::SumsWhere,
     ];
@@ -77,6 +81,9 @@ const NARROW: Format = Format { width: 3, fraction: 1 };
 
 /// Of as few bits as take a step towards the reciprocal.
 const STEPPED: Format = Format { width: 5, fraction: 2 };
+
+/// Of so few rows that the rows that are kept may be any.
+const FEW: Narrowing = Narrowing { sample: 3, rank: 2, divisor: 2, at_most: 3 };
 
 impl Program for Function {
     fn shape(&self, rows: usize) -> Shape {
@@ -93,7 +100,7 @@ impl Program for Function {
             Self::SortShort | Self::Invert => of(3, 1, 1, 0),
             Self::SortLong | Self::PlaceByLabels => of(5, 0, 1, 0),
             Self::Partition => of(2, 1, 0, 0),
-            Self::Merge => of(3, 0, 1, 0),
+            Self::Merge | Self::First | Self::Narrowed => of(3, 0, 1, 0),
             Self::Moments => of(1, 0, 3, 2),
             Self::SumsWhere => of(2, 0, 2, 1),
         }
@@ -153,6 +160,11 @@ impl Program for Function {
                 let (merged, merging) = ops::merge(b, x.rows / 3, &key, x)?;
                 merging.back(b, merged)?
             }
+            Self::First => {
+                let key = x.bits[..2].to_vec();
+                ops::first(b, x.rows.div_ceil(3), &key, x)?
+            }
+            Self::Narrowed => ops::narrowed(b, x, 2, FEW)?,
             Self::Moments => {
                 let (opportunity, treated) = (&x.r64[0], &x.bits[0]);
                 let (times, added) = (&x.r64[1..], &x.r128);
@@ -174,7 +186,8 @@ impl Program for Function {
 impl Function {
     /// Whether it makes many calls, which say enough of a few rows.
     pub fn is_long(self) -> bool {
-        matches!(self, Self::Divide | Self::DivideBySteps | Self::Merge | Self::Moments)
+        let merges = matches!(self, Self::Merge | Self::First | Self::Narrowed);
+        merges || matches!(self, Self::Divide | Self::DivideBySteps | Self::Moments)
     }
 }
 
@@ -203,11 +216,14 @@ fn functions_over_three_nodes_tell_nothing() {
     functions::<Rep3>(false, &[10], SMALL);
 }
 
+// views: crates/mpc/src/ops/first.rs
 // views: crates/mpc/src/ops/merge.rs
 // views: crates/mpc/src/ops/trial.rs
 #[test]
 fn long_functions_over_three_nodes_tell_nothing() {
     check::<Rep3>("merge", &Function::Merge, 6, Source::Worked, SMALL);
+    check::<Rep3>("first", &Function::First, 6, Source::Worked, SMALL);
+    check::<Rep3>("narrowed", &Function::Narrowed, 6, Source::Worked, SMALL);
     check::<Rep3>("moments", &Function::Moments, 2, Source::Worked, SMALL);
 }
 

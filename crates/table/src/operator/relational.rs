@@ -237,6 +237,9 @@ pub struct Sort {
     pub input: usize,
     /// The order, most significant first.
     pub keys: Vec<SortKey>,
+    /// How many rows at the head are kept; None: all.
+    #[serde(default)]
+    pub first: Option<usize>,
 }
 
 /// One column of an order.

@@ -59,12 +59,13 @@ pub(crate) fn move_rows<B: Backend>(
     destinations: B::Vector<u32>,
     order: Order,
 ) -> Result<Table<B>> {
-    rearranged(table, order, |rows| Ok(ops::apply(b, rows, destinations)?))
+    rearranged(table, table.rows, order, |rows| Ok(ops::apply(b, rows, destinations)?))
 }
 
-/// The table with its rows, the valid bits included, in an order that `rearrange` gives them.
+/// The table of the rows, the valid bits included, that `rearrange` leaves of it in an order.
 fn rearranged<B: Backend>(
     table: &Table<B>,
+    left: usize,
     order: Order,
     rearrange: impl FnOnce(Rows<B>) -> Result<Rows<B>>,
 ) -> Result<Table<B>> {
@@ -72,31 +73,42 @@ fn rearranged<B: Backend>(
     rows.bits.extend(table.valid.clone());
     let (values, mut rest) = layout.unbundle(rearrange(rows)?);
     let columns = table.columns.iter().zip(values).map(|(column, value)| Column::new(&column.name, value));
-    Ok(Table { rows: table.rows, valid: rest.bits.pop(), columns: columns.collect(), order })
+    Ok(Table { rows: left, valid: rest.bits.pop(), columns: columns.collect(), order })
 }
 
 /// Valid rows first, in the order of the keys; equal ones in an order that no node knows. An owner's file, or a column
 /// that is not shown, may have given them their old order. It would show in an answer, and in which of them a limit
-/// keeps. A table in exactly this order stays as it is.
+/// keeps. A table in exactly this order stays as it is. Where few rows are kept, the others are not sorted.
 pub(crate) fn sort<B: Backend>(b: &mut B, table: &Table<B>, sort: &Sort) -> Result<Table<B>> {
     let known = known_order(table, &sort.keys)?;
+    let kept = sort.first.map_or(table.rows, |first| first.min(table.rows));
     let Order { valid_first, by, exact, .. } = &table.order;
     if *valid_first && *exact && known.as_ref() == Some(by) {
-        let table = table.clone();
+        let table = slice(table, 0, kept);
         let order = Order { stated: true, ..table.order };
         return Ok(Table { order, ..table });
     }
-    let table = &rearranged(table, Order::default(), |rows| Ok(b.shuffle(rows)?))?;
+    let exact = known.is_some();
+    let order = Order { valid_first: true, by: known.unwrap_or_default(), exact, stated: true, ..Order::default() };
+    if kept < table.rows {
+        let key = sort_key(b, table, sort)?;
+        return rearranged(table, kept, order, |rows| Ok(ops::first(b, kept, &key, rows)?));
+    }
+    let table = &rearranged(table, table.rows, Order::default(), |rows| Ok(b.shuffle(rows)?))?;
+    let key = sort_key(b, table, sort)?;
+    let destinations = ops::sort_order(b, table.rows, &key)?;
+    move_rows(b, table, destinations, order)
+}
+
+/// An order as an unsigned key, in which rows that are not valid come last.
+fn sort_key<B: Backend>(b: &mut B, table: &Table<B>, sort: &Sort) -> Result<Planes<B>> {
     let mut key = Planes::<B>::new();
     for term in sort.keys.iter().rev() {
         let direction = Direction { descending: term.descending, nulls_first: term.nulls_first };
         key.extend(key_planes(b, table.value(&term.column)?, direction)?);
     }
     key.extend(table.valid.as_ref().map(|valid| b.not(valid)));
-    let destinations = ops::sort_order(b, table.rows, &key)?;
-    let exact = known.is_some();
-    let order = Order { valid_first: true, by: known.unwrap_or_default(), exact, stated: true, ..Order::default() };
-    move_rows(b, table, destinations, order)
+    Ok(key)
 }
 
 /// The columns of an order that is ascending with NULLs last throughout; None for any other.

@@ -241,7 +241,8 @@ class Lowering:
         by_keys = ops.GroupBy(self.emit.next, input.step, found.keys, found.aggregates, groups)
         return self.emit.secure(whole, by_keys, input.rows.at_most(groups), found.columns)
 
-    def _sort(self, relation: Sort) -> SharedTable:
+    def _sort(self, relation: Sort, first: int | None = None) -> SharedTable:
+        """first: how many rows at the head are needed; None: all."""
         keys = [(key.column, order_rep(field_of(relation.input, key.column).type)) for key in relation.keys]
         [(_, want)] = self.demands.beneath(relation, self.demands.found[relation])
         input = self.emit.prepared(self.place(relation.input), relation.input, keys, want)
@@ -250,14 +251,23 @@ class Lowering:
             ops.Ordered(column.name, key.descending, key.nulls_first)
             for column, key in zip(columns, relation.keys, strict=True)
         )
-        operator = ops.Sort(self.emit.next, input.step, order)
-        return replace(self.emit.secure(relation, operator, input.rows, input.columns), physical=input.physical)
+        operator = ops.Sort(self.emit.next, input.step, order, first)
+        rows = input.rows.at_most(first)
+        return replace(self.emit.secure(relation, operator, rows, input.columns), physical=input.physical)
 
     def _limit(self, relation: Limit) -> SharedTable:
-        input = self.place(relation.input)
+        sort, count = relation.input, relation.count
+        if isinstance(sort, Sort) and count is not None and not self._is_placed(sort):
+            input = self._sort(sort, relation.offset + count)
+        else:
+            input = self.place(sort)
         operator = ops.Limit(self.emit.next, input.step, relation.count, relation.offset)
         table = self.emit.secure(relation, operator, input.rows.at_most(relation.count), input.columns)
         return replace(table, physical=input.physical)
+
+    def _is_placed(self, relation: Relation) -> bool:
+        """Whether a relation has its step, or its owner computes it."""
+        return relation in self.placed or is_local(relation, self.catalog)
 
     def _equality(self, relation: Relation, keys: tuple[str, ...]) -> list[tuple[str, Rep]]:
         """Keys with the representation in which they are compared."""

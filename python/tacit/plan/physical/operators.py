@@ -272,13 +272,15 @@ class Aggregate(_Operator):
 class Sort(_Operator):
     """Valid rows first, in this order; rows with equal keys in an order that no node knows.
 
-    A table that is in exactly this order, by a sort or by all keys of its group_by, stays as it is, at no cost.
+    A table that is in exactly this order, by a sort or by all keys of its group_by, stays as it is, at no cost. first:
+    how many rows at the head are kept; null for all.
     """
 
     op: ClassVar[str] = "sort"
     id: int
     input: int
     keys: tuple[Ordered, ...]
+    first: int | None = None
 
 
 @dataclass(frozen=True)

@@ -117,6 +117,18 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
             ],
         ),
         case(
+            "first rows in an order",
+            true,
+            vec![
+                t(),
+                kept(3),
+                distinct(4, 3, &["u", "k"]),
+                with(&sort_by(5, 4, &["k", "u"]), "first", serde_json::json!(4)),
+                limit(6, 5, 3, 1),
+                release(9, 6, &["u", "k"], true),
+            ],
+        ),
+        case(
             "group twice",
             true,
             vec![
