@@ -3,17 +3,17 @@
 //! Functionality: the `count` rows with the smallest unsigned keys, in ascending order; of equal keys any, in an order
 //! that no node knows. Discloses nothing.
 //!
-//! Method: of rows in random order some are a random sample. The row of a certain rank in the sample's order, the pivot,
-//! is compared with all rows. Rows that are not behind it move to the front, and a fixed part of the front is kept. With
-//! the rank and part of a [`Narrowing`] that part holds the first `count` rows, but for a probability below 2^-44.
-//! What is kept is brought into random order and narrowed again. Few rows are sorted by comparing all pairs: a row's
-//! destination is the number of rows before it. (Sampling as in Floyd and Rivest, "Expected time bounds for selection",
-//! CACM 1975, with public sizes; ranks from all pairs as in counting sort, Knuth, TAOCP vol. 3, section 5.2.) Every step
-//! is an oblivious operation on public numbers of rows, and nothing is opened.
+//! Method: of rows in random order some are a random sample. The row of a certain rank in the sample's order, the
+//! pivot, is compared with all rows. Rows that are not behind it move to the front, and a fixed part of the front is
+//! kept. By rank and part of a [`Narrowing`] that part holds the first `count` rows, but for a probability below
+//! 2^-44. What is kept is brought into random order and narrowed again. Few rows are sorted by comparing all pairs: a
+//! row's destination is the number of rows before it. Every step is an oblivious operation on public numbers of rows;
+//! nothing is opened. Source of sampling: Floyd and Rivest, "Expected time bounds for selection", CACM 1975, here with
+//! public sizes. Ranks come from all pairs as in comparison counting: Knuth, TAOCP vol. 3, section 5.2.
 //!
-//! Cost: n rows with keys of w bits and W bits in all are shuffled, compared, partitioned and moved once, then a half to
-//! an eighth of them, and so on: about 3 (w + log2 n) + 3 W + 200 bits a row, where a sort takes that for three planes.
-//! About 31 rounds for each narrowing under rep3.
+//! Cost: n rows with keys of w bits and W bits in all are shuffled, compared, partitioned and moved once, then a half
+//! to an eighth of them, and so on. That takes about 3 (w + log2 n) + 3 W + 200 bits a row, as much as a sort takes for
+//! some planes of the key. About 31 rounds for each narrowing under rep3.
 
 use super::{label_width, partition, sort_order};
 use crate::circuits::{self, Planes};
@@ -22,9 +22,9 @@ use crate::{Backend, Linear, Result, Rows, linear};
 /// No more rows than this are sorted by all pairs.
 pub const PAIRED_ROWS: usize = 512;
 
-/// One way to leave rows out. Of n rows in random order, the first n / `divisor` of all stay when the first `count` are
-/// wanted and `count` * `at_most` <= n. This fails if the pivot is not behind the wanted rows, or behind more than are
-/// kept.
+/// One way to leave rows out. Of n rows in random order, the first n / `divisor` of all stay when the first `count`
+/// are wanted and `count` * `at_most` <= n. This fails if the pivot is not behind the wanted rows, or behind more than
+/// are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Narrowing {
     /// How many rows are sampled.
@@ -38,17 +38,17 @@ pub struct Narrowing {
 }
 
 impl Narrowing {
-    /// All ways. Each fails with a probability below 2^-44, whatever the number of rows (tests compute it). At most 31
-    /// follow each other.
+    /// All ways. Each fails with a probability below 2^-44, whatever the number of rows (a test computes it). About a
+    /// dozen follow each other at most.
     pub const ALL: [Self; 8] = [
         Self { sample: 128, rank: 22, divisor: 2, at_most: 64 },
         Self { sample: 256, rank: 66, divisor: 2, at_most: 16 },
-        Self { sample: 256, rank: 17, divisor: 4, at_most: 256 },
+        Self { sample: 256, rank: 16, divisor: 4, at_most: 512 },
         Self { sample: 512, rank: 168, divisor: 2, at_most: 8 },
         Self { sample: 512, rank: 57, divisor: 4, at_most: 32 },
-        Self { sample: 512, rank: 15, divisor: 8, at_most: 1024 },
-        Self { sample: 1024, rank: 153, divisor: 4, at_most: 16 },
-        Self { sample: 1024, rank: 53, divisor: 8, at_most: 128 },
+        Self { sample: 512, rank: 14, divisor: 8, at_most: 1024 },
+        Self { sample: 1024, rank: 152, divisor: 4, at_most: 16 },
+        Self { sample: 1024, rank: 52, divisor: 8, at_most: 128 },
     ];
 
     /// The way that leaves fewest rows, of those whose sample takes fewer comparisons than all rows twice, or than few
@@ -87,8 +87,8 @@ pub fn first<B: Backend>(b: &mut B, count: usize, key: &[B::Bits], moving: Rows<
     })
 }
 
-/// Fewer rows, among them the first ones in the order of a key, which is the last `width` planes of the bundle. The rows
-/// are in random order.
+/// Fewer rows, among them the first ones in the order of a key, which is the last `width` planes of the bundle. The
+/// rows are in random order.
 ///
 /// # Errors
 /// Of the engine.
@@ -150,9 +150,9 @@ fn position_bit<B: Backend>(b: &B, rows: usize, bit: usize) -> B::Bits {
 mod tests {
     use super::{Narrowing, PAIRED_ROWS};
 
-    /// The relative entropy of two coins, in bits: a sum of s draws without replacement from a population of which p
-    /// counts is at least (or at most) a s with probability at most 2^(-s d(a, p)), on the far side of p (Hoeffding,
-    /// "Probability inequalities for sums of bounded random variables", JASA 1963, theorem 1 and section 6).
+    /// The relative entropy of two coins, in bits. Of s draws without replacement a part p counts on average. That a
+    /// part a or more counts (above p), or a or less (below), has a probability of at most 2^(-s d(a, p)). (Hoeffding,
+    /// "Probability inequalities for sums of bounded random variables", JASA 1963, theorem 1 and section 6.)
     fn divergence(a: f64, p: f64) -> f64 {
         let term = |a: f64, p: f64| if a == 0.0 { 0.0 } else { a * (a / p).log2() };
         term(a, p) + term(1.0 - a, 1.0 - p)
@@ -166,11 +166,12 @@ mod tests {
             // Of the wanted rows there are `rank` in the sample: the pivot is not behind all of them.
             let early = sample * divergence(rank / sample, part(way.at_most));
             assert!(rank / sample > part(way.at_most) && early > 45.0, "{way:?} fails early, {early}");
-            // Of the rows that can be kept there are fewer than `rank` in the sample: the pivot is behind more. The part
-            // that is kept is rounded down by less than a row of them.
-            let kept = (PAIRED_ROWS + 1) / way.divisor;
-            let late = sample * divergence((rank - 1.0) / sample, kept as f64 / (PAIRED_ROWS + 1) as f64);
-            assert!((rank - 1.0) / sample < part(way.divisor) && late > 45.0, "{way:?} fails late, {late}");
+            // Of the rows that can be kept there are fewer than `rank` in the sample: the pivot is behind more. What
+            // is kept is rounded down, by most of all rows where these are fewest.
+            let lost = (way.divisor - 1) as f64 / (PAIRED_ROWS + 1) as f64;
+            let kept = (1.0 - lost) * part(way.divisor);
+            let late = sample * divergence((rank - 1.0) / sample, kept);
+            assert!((rank - 1.0) / sample < kept && late > 45.0, "{way:?} fails late, {late}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! Operations on whole shared columns, written once for all engines: permuting, sorting, the first rows, merging, partitioning,
-//! adding up, the sums of a trial.
+//! Operations on whole shared columns, written once for all engines: permuting, sorting, the first rows, merging,
+//! partitioning, adding up, the sums of a trial.
 
 mod first;
 mod merge;
