@@ -11,7 +11,7 @@
 //! nothing is opened. Source of sampling: Floyd and Rivest, "Expected time bounds for selection", CACM 1975, here with
 //! public sizes. Ranks come from all pairs as in comparison counting: Knuth, TAOCP vol. 3, section 5.2.
 //!
-//! Cost: n rows with keys of w bits and W bits in all are shuffled, compared, partitioned and moved once, then a half
+//! Cost: n rows with keys of w bits and W bits are shuffled, compared, partitioned and moved once, then a half
 //! to an eighth of them, and so on. That takes about 3 (w + log2 n) + 3 W + 200 bits a row, as much as a sort takes for
 //! some planes of the key. About 31 rounds for each narrowing under rep3.
 
