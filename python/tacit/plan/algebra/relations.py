@@ -153,18 +153,55 @@ class Union:
     __hash__ = _hash_once
 
 
+KeptSides = OneOf["none", "left", "right", "both"]
+"""The sides of a join whose rows without a match stay, beside NULLs in place of the other side's columns."""
+
+
 @dataclass(frozen=True)
 class Join:
-    """Inner equi-join. The left side's keys are unique (by declaration, GROUP BY or DISTINCT); NULL keys match nothing.
+    """Equi-join. The left side's keys are unique (by declaration, GROUP BY or DISTINCT); NULL keys match nothing.
 
     Field names of the two sides are disjoint. The output has the fields of left, then right. position: where the query
-    joins, for refusals.
+    joins, for refusals. kept: "none" is the inner join; columns of a side are nullable where the other side is kept.
     """
 
     left: Relation
     right: Relation
     left_keys: tuple[str, ...]
     right_keys: tuple[str, ...]
+    position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
+    kept: KeptSides = "none"
+
+    __hash__ = _hash_once
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Every row of input, with a BOOLEAN that is never NULL: whether choices has a row with equal keys.
+
+    NULL keys match nothing; keys of choices may repeat. The output has the fields of input, then the BOOLEAN under
+    name. A Filter of it is a semi join, a Filter of its NOT an anti join. position: where the query asks it.
+    """
+
+    input: Relation
+    choices: Relation
+    input_keys: tuple[str, ...]
+    choice_keys: tuple[str, ...]
+    name: str
+    position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
+
+    __hash__ = _hash_once
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Every row of left beside every row of right. Field names of the two sides are disjoint.
+
+    position: where the query joins, for refusals.
+    """
+
+    left: Relation
+    right: Relation
     position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
 
     __hash__ = _hash_once
@@ -283,5 +320,19 @@ class Limit:
 
 
 Relation = (
-    Scan | KeptScan | Opened | Filter | Project | Union | Join | FullJoin | Match | Broadcast | Aggregate | Sort | Limit
+    Scan
+    | KeptScan
+    | Opened
+    | Filter
+    | Project
+    | Union
+    | Join
+    | Mark
+    | Pairs
+    | FullJoin
+    | Match
+    | Broadcast
+    | Aggregate
+    | Sort
+    | Limit
 )
