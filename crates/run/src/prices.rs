@@ -71,6 +71,7 @@ impl Rows {
             Operator::Filter(_) => (0, self.filter),
             Operator::Project(_) => (0, self.project),
             Operator::Union(_) => (0, self.union),
+            Operator::Pairs(_) => (0, self.broadcast),
             Operator::Broadcast(_) => (0, self.broadcast),
             Operator::Join(join) => (0, if join.merged { self.merged_join } else { self.join }),
             Operator::Psi(_) => (self.psi_begin, self.psi),

@@ -7,7 +7,7 @@ use tacit_mpc::{Backend, Permits, Rows};
 use crate::data::DataTable;
 use crate::error::{Result, TableError};
 use crate::operator::{Kept, Operator};
-use crate::operators::{aggregate, filter, group_by, input, join, order, project, release, scalar, union};
+use crate::operators::{aggregate, filter, group_by, input, join, order, pairs, project, release, scalar, union};
 use crate::parties::Parties;
 use crate::table::Table;
 use crate::wrong_input::WrongInput;
@@ -104,6 +104,7 @@ impl<B: Backend> Executor<B> {
             Operator::Project(x) => project::project(b, hash, inputs[0], x),
             Operator::Union(x) => union::union(b, inputs, x),
             Operator::Join(x) => join::join(b, inputs[0], inputs[1], x),
+            Operator::Pairs(_) => pairs::pairs(b, inputs[0], inputs[1]),
             Operator::Broadcast(_) => scalar::broadcast(b, inputs[0], inputs[1]),
             Operator::GroupBy(x) => group_by::group_by(b, inputs[0], x),
             Operator::Aggregate(x) => aggregate::aggregate(b, inputs[0], x),

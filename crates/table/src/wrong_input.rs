@@ -142,6 +142,16 @@ pub enum WrongInput {
         /// Rows of both sides together.
         rows: usize,
     },
+    /// More pairs of rows than may be made.
+    #[error("{left} rows beside {right} rows are more than {most} pairs; ask about fewer rows, or join by equal keys")]
+    Pairs {
+        /// Rows of one side.
+        left: usize,
+        /// Rows of the other side.
+        right: usize,
+        /// The most pairs.
+        most: usize,
+    },
     /// A table that is to be one row at most.
     #[error("a scalar of {rows} rows; it has at most one")]
     ScalarRows {

@@ -75,7 +75,7 @@ class Tracker:
             case Union(inputs):
                 below = self._follow(inputs[path[0]], path[1:])
                 return _renamed(below, dict(zip(names(inputs[path[0]]), names(relation), strict=True)))
-            case Join() | FullJoin():
+            case Join(kept="none") | FullJoin():
                 return self._joined(relation, path)
             case Broadcast(input, scalar) if path[0] == 0:
                 return self._beside(self._follow(input, path[1:]), scalar)

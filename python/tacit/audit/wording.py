@@ -89,7 +89,7 @@ def _follow(relation: Relation, path: Path, me: str) -> Said:
         case Union(inputs):
             below = _follow(inputs[path[0]], path[1:], me)
             return replace(below, outputs=dict(zip(names(relation), below.outputs.values(), strict=True)))
-        case Join() | FullJoin() | Broadcast():
+        case Join(kept="none") | FullJoin() | Broadcast():
             other = children(relation)[1 - path[0]]
             if owner(other) == me:
                 raise Unclear("another table of the same owner")

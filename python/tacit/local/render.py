@@ -19,8 +19,10 @@ from tacit.plan.algebra.relations import (
     Join,
     KeptScan,
     Limit,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -30,6 +32,8 @@ from tacit.plan.algebra.relations import (
 )
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.fields import names
+
+_KINDS = {"none": "inner", "left": "left", "right": "right", "both": "full"}
 
 Outputs = Iterable[tuple[str, exp.Expr]]
 
@@ -74,7 +78,11 @@ class _Renderer:
             case Union(inputs):
                 return self._union(inputs, names(relation))
             case Join():
-                return self._join(relation, "inner")
+                return self._join(relation, _KINDS[relation.kept])
+            case Mark():
+                return self._mark(relation)
+            case Pairs(left, right):
+                return self._beside(left, right).join(self._side(right, "r"), join_type="cross")
             case FullJoin():
                 return self._join(relation, "full")
             case KeptScan() | Match():
@@ -115,6 +123,16 @@ class _Renderer:
         return self._beside(join.left, join.right).join(
             self._side(join.right, "r"), on=exp.and_(*matches), join_type=kind
         )
+
+    def _mark(self, mark: Mark) -> exp.Query:
+        """Whether there is an equal key, as EXISTS, which is never NULL."""
+        equal = [
+            exp.EQ(this=column(mine, "l"), expression=column(its, "r"))
+            for mine, its in zip(mark.input_keys, mark.choice_keys, strict=True)
+        ]
+        rows = exp.select("1").from_(self._side(mark.choices, "r")).where(*equal)
+        outputs = [*_columns(names(mark.input), "l"), (mark.name, exp.Exists(this=rows))]
+        return _select(outputs).from_(self._side(mark.input, "l"))
 
     def _beside(self, left: Relation, right: Relation) -> exp.Select:
         """The columns of both sides, from the left side, to be joined with the right one."""

@@ -12,8 +12,10 @@ from tacit.plan.algebra.relations import (
     Join,
     KeptScan,
     Limit,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -27,15 +29,17 @@ def unfiltered_rows(relation: Relation, tables: Mapping[str, int]) -> int:
     match relation:
         case Scan(table):
             return tables[table]
-        case Filter(input) | Project(input) | Sort(input) | Broadcast(input):
+        case Filter(input) | Project(input) | Sort(input) | Broadcast(input) | Mark(input):
             return unfiltered_rows(input, tables)
         case Aggregate(input, keys):
             return unfiltered_rows(input, tables) if keys else 1
         case Union(inputs):
             return sum(unfiltered_rows(each, tables) for each in inputs)
-        case Join(_, right):
+        case Join(_, right) if not relation.keeps_left:
             return unfiltered_rows(right, tables)
-        case FullJoin(left, right):
+        case Pairs(left, right):
+            return unfiltered_rows(left, tables) * unfiltered_rows(right, tables)
+        case Join(left, right) | FullJoin(left, right):
             return unfiltered_rows(left, tables) + unfiltered_rows(right, tables)
         case Limit(input, count):
             rows = unfiltered_rows(input, tables)

@@ -63,8 +63,19 @@ pub fn merge<B: Backend>(b: &mut B, first: usize, key: &[B::Bits], moving: Rows<
 }
 
 impl<B: Backend> Merging<B> {
+    /// Brings rows that are where the two runs had theirs into the merged order.
+    pub fn again(&self, b: &mut B, rows: Rows<B>) -> Result<Rows<B>> {
+        b.step("again", |b| {
+            let mut rows = self.turned(&rows);
+            for (stride, exchange) in self.strides().into_iter().zip(&self.exchanged) {
+                exchange_rows(b, &mut rows, exchange, stride)?;
+            }
+            Ok(rows)
+        })
+    }
+
     /// Brings rows that are in the merged order back to where the two runs had them.
-    pub fn back(self, b: &mut B, mut rows: Rows<B>) -> Result<Rows<B>> {
+    pub fn back(&self, b: &mut B, mut rows: Rows<B>) -> Result<Rows<B>> {
         b.step("back", |b| {
             for (stride, exchange) in self.strides().into_iter().zip(&self.exchanged).rev() {
                 exchange_rows(b, &mut rows, exchange, stride)?;

@@ -12,8 +12,8 @@ pub use keeping::{Keep, Kept};
 pub use kind::{Encoding, Kind, Repr};
 pub use matching::{CircuitPsi, Psi, PsiKey, PsiSide, UniversalIds};
 pub use relational::{
-    Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, Input, InputColumn, Join, Limit,
-    OutputColumn, Project, Release, Sort, SortKey, Union, UnionColumn,
+    Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, Input, InputColumn, Join, KeptSides, Limit,
+    OutputColumn, Pairs, Project, Release, Sort, SortKey, Union, UnionColumn,
 };
 
 use std::collections::HashSet;
@@ -35,8 +35,10 @@ pub enum Operator {
     Project(Project),
     /// Rows of several tables, one after the other.
     Union(Union),
-    /// Inner join of unique keys with any keys.
+    /// Join of unique keys with any keys.
     Join(Join),
+    /// Every row of one table beside every row of another.
+    Pairs(Pairs),
     /// Inner join of two owners' tables by private set intersection.
     Psi(Psi),
     /// Inner join of two owners' tables by private set intersection into shares.
@@ -106,6 +108,7 @@ impl Operator {
             Self::Project(x) => x.id,
             Self::Union(x) => x.id,
             Self::Join(x) => x.id,
+            Self::Pairs(x) => x.id,
             Self::Psi(x) => x.id,
             Self::CircuitPsi(x) => x.id,
             Self::UniversalIds(x) => x.id,
@@ -128,6 +131,7 @@ impl Operator {
             Self::Project(_) => "project",
             Self::Union(_) => "union",
             Self::Join(_) => "join",
+            Self::Pairs(_) => "pairs",
             Self::Psi(_) => "psi",
             Self::CircuitPsi(_) => "circuit_psi",
             Self::UniversalIds(_) => "universal_ids",
@@ -177,6 +181,7 @@ impl Operator {
             Self::Project(x) => vec![x.input],
             Self::Union(x) => x.inputs.clone(),
             Self::Join(x) => vec![x.left, x.right],
+            Self::Pairs(x) => vec![x.left, x.right],
             Self::Broadcast(x) => vec![x.input, x.scalar],
             Self::GroupBy(x) => vec![x.input],
             Self::Aggregate(x) => vec![x.input],

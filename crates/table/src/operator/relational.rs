@@ -123,6 +123,33 @@ pub struct UnionColumn {
     pub kind: Kind,
 }
 
+/// The sides of a join whose rows without a match stay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeptSides {
+    /// Neither: the inner join.
+    #[default]
+    None,
+    /// Left.
+    Left,
+    /// Right.
+    Right,
+    /// Both.
+    Both,
+}
+
+impl KeptSides {
+    /// Whether left rows stay.
+    pub fn left(self) -> bool {
+        matches!(self, Self::Left | Self::Both)
+    }
+
+    /// Whether right rows stay.
+    pub fn right(self) -> bool {
+        matches!(self, Self::Right | Self::Both)
+    }
+}
+
 /// `join`: every right row with the left row of equal keys.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -145,6 +172,24 @@ pub struct Join {
     /// shares as valid ones. Then the rows are merged instead of sorted.
     #[serde(default)]
     pub merged: bool,
+    /// The sides whose rows without a match stay, beside NULLs.
+    #[serde(default)]
+    pub kept: KeptSides,
+    /// A truth column of this name: whether a row is a right row that found a left row.
+    #[serde(default)]
+    pub found: Option<String>,
+}
+
+/// `pairs`: every left row beside every right row.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pairs {
+    /// Step id.
+    pub id: usize,
+    /// Step of one table.
+    pub left: usize,
+    /// Step of the other table.
+    pub right: usize,
 }
 
 /// `broadcast`: the columns of a table of one row added to every row.

@@ -63,6 +63,34 @@ fn which_rows_match_is_seen_by_nobody() {
     check_case::<Two>(&join(), &[(2, From::Made(Source::Limit))]);
 }
 
+/// A join that keeps the rows of these sides and marks which rows found one.
+fn outer_join(sides: &str) -> Case {
+    let mut case = join();
+    case.step["kept"] = json!(sides);
+    case.step["found"] = json!("found");
+    case
+}
+
+// views: crates/table/src/operators/join_order.rs crates/table/src/operators/outer.rs
+#[test]
+fn which_rows_stay_without_a_match_is_seen_by_nobody() {
+    check_case::<Rep3>(&outer_join("both"), &[(3, From::Made(Source::Concat))]);
+    check_case::<Two>(&outer_join("left"), &[(2, From::Made(Source::Limit))]);
+}
+
+fn pairs() -> Case {
+    let left = Shape::new(&[bits("x", 1).or_null()], true);
+    let right = Shape::new(&[ring("y", 2)], true);
+    Case::new("pairs", &[left, right], json!({"id": 9, "op": "pairs", "left": 1, "right": 2}))
+}
+
+// views: crates/table/src/operators/pairs.rs
+#[test]
+fn which_pairs_are_valid_is_seen_by_nobody() {
+    check_case::<Rep3>(&pairs(), &[(3, From::Made(Source::Concat))]);
+    check_case::<Two>(&pairs(), &[(3, From::Made(Source::Concat))]);
+}
+
 fn union() -> Case {
     let first = Shape::new(&[bits("x", 2).or_null(), bits("y", 1)], true);
     let second = Shape::new(&[ring("x", 3), bits("y", 2)], false).of(1);

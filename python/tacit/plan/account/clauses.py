@@ -17,8 +17,10 @@ from tacit.plan.algebra.relations import (
     KeptScan,
     Limit,
     Literal,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -34,6 +36,8 @@ SIGNS = {
     "eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">=", "and": "AND", "or": "OR",
 }  # fmt: skip
 
+_JOINS = {"none": "join", "left": "left join", "right": "right join", "both": "full join"}
+
 
 def relation_text(relation: Relation) -> str:
     """A relation from the inside out, for what one party computes."""
@@ -43,7 +47,9 @@ def relation_text(relation: Relation) -> str:
             return clause(relation)
         case Union() | Broadcast():
             return f"({below})"
-        case Join() | FullJoin() | Match():
+        case Pairs():
+            return f"({below})"
+        case Join() | FullJoin() | Match() | Mark():
             return f"({below}) | {clause(relation)}"
         case Filter() | Project() | Aggregate() | Sort() | Limit():
             return f"{below} | {clause(relation)}"
@@ -76,7 +82,11 @@ def _operator(relation: Relation) -> str:
         case Union():
             return "union"
         case Join():
-            return f"join {clause(relation)}"
+            return f"{_JOINS[relation.kept]} {clause(relation)}"
+        case Mark():
+            return f"mark {clause(relation)}"
+        case Pairs():
+            return "pair every row of the first input with every row of the second"
         case FullJoin():
             return f"full join {clause(relation)}"
         case Match():
@@ -112,6 +122,8 @@ def clause(relation: Relation) -> str:
             | Match(_, _, left_keys, right_keys)
         ):
             return "on " + " and ".join(f"{a} = {b}" for a, b in zip(left_keys, right_keys, strict=True))
+        case Mark(_, _, input_keys, choice_keys, name):
+            return f"{name} = " + " and ".join(f"{a} in {b}" for a, b in zip(input_keys, choice_keys, strict=True))
         case Aggregate(_, keys, aggregations):
             shown = [", ".join(map(_aggregation, aggregations))] + ([f"by {', '.join(keys)}"] if keys else [])
             return " ".join(part for part in shown if part)
@@ -119,7 +131,7 @@ def clause(relation: Relation) -> str:
             return f"order by {', '.join(map(_sort_key, keys))}"
         case Limit(_, count, offset):
             return f"first {count}" + (f" after {offset}" if offset else "")
-        case Union() | Broadcast():
+        case Union() | Broadcast() | Pairs():
             return ""
 
 

@@ -106,7 +106,12 @@ def operator_text(operator: ops.Operator) -> str:
             pairs = zip(operator.left_keys, operator.right_keys, strict=True)
             on = " and ".join(f"{a} = {b}" for a, b in pairs)
             how = "by a merge of sorted inputs" if operator.merged else "by a sort"
-            return f"step {operator.left} (unique) with step {operator.right} on {on}, {how}"
+            kept = {"none": "", "left": ", rows of the first kept", "right": ", rows of the second kept"}
+            told = f", {operator.found} says which match" if operator.found is not None else ""
+            stays = kept.get(operator.kept, ", rows of both kept")
+            return f"step {operator.left} (unique) with step {operator.right} on {on}{stays}{told}, {how}"
+        case ops.Pairs():
+            return f"every row of step {operator.left} with every row of step {operator.right}"
         case ops.Broadcast():
             return f"step {operator.input} with the one row of step {operator.scalar}"
         case ops.GroupBy():

@@ -174,6 +174,16 @@ class Join:
 
     __hash__ = _hash_once
 
+    @property
+    def keeps_left(self) -> bool:
+        """Whether left rows stay without a match, so that columns of right may be NULL."""
+        return self.kept in ("left", "both")
+
+    @property
+    def keeps_right(self) -> bool:
+        """Whether right rows stay without a match, so that columns of left may be NULL."""
+        return self.kept in ("right", "both")
+
 
 @dataclass(frozen=True)
 class Mark:

@@ -14,8 +14,10 @@ from tacit.plan.algebra.relations import (
     Join,
     KeptScan,
     Limit,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -33,8 +35,10 @@ def children(relation: Relation) -> tuple[Relation, ...]:
             return (input,)
         case Union(inputs):
             return inputs
-        case Join(left, right) | FullJoin(left, right) | Match(left, right):
+        case Join(left, right) | FullJoin(left, right) | Match(left, right) | Pairs(left, right):
             return left, right
+        case Mark(input, choices):
+            return input, choices
         case Broadcast(input, scalar):
             return input, scalar
 
@@ -48,7 +52,9 @@ def over_children(relation: Relation, change: Callable[[Relation], Relation]) ->
             return replace(relation, input=change(relation.input))
         case Union(inputs):
             return Union(tuple(map(change, inputs)))
-        case Join() | FullJoin() | Match():
+        case Mark():
+            return replace(relation, input=change(relation.input), choices=change(relation.choices))
+        case Join() | FullJoin() | Match() | Pairs():
             return replace(relation, left=change(relation.left), right=change(relation.right))
         case Broadcast(input, scalar):
             return Broadcast(change(input), change(scalar))

@@ -21,15 +21,17 @@ from tacit.plan.algebra.relations import (
     KeptScan,
     Limit,
     Literal,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
     Sort,
     Union,
 )
-from tacit.plan.algebra.types import Decimal, Field, Integer, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Decimal, Field, Integer, Type, Varchar
 
 
 @once
@@ -44,10 +46,14 @@ def fields(relation: Relation) -> tuple[Field, ...]:
             return tuple(Field(name, e.type, e.nullable) for name, e in outputs)
         case Union(inputs):
             return tuple(reduce(_wider, column) for column in zip(*map(fields, inputs), strict=True))
-        case Join(left, right) | Match(left, right):
+        case Join(left, right):
+            return _beside(left, relation.keeps_right) + _beside(right, relation.keeps_left)
+        case Match(left, right) | Pairs(left, right):
             return fields(left) + fields(right)
+        case Mark(input, _, _, _, name):
+            return (*fields(input), Field(name, Boolean(), False))
         case FullJoin(left, right):
-            return tuple(replace(each, nullable=True) for each in fields(left) + fields(right))
+            return _beside(left, True) + _beside(right, True)
         case Broadcast(input, scalar):
             return fields(input) + fields(scalar)
         case Aggregate():
@@ -89,12 +95,14 @@ def row_bound(relation: Relation) -> int | None:
             return relation.rows
         case Opened():
             return None
-        case Filter(input, _) | Project(input, _) | Sort(input, _) | Broadcast(input, _):
+        case Filter(input, _) | Project(input, _) | Sort(input, _) | Broadcast(input, _) | Mark(input):
             return row_bound(input)
         case Union(inputs):
             return added([row_bound(input) for input in inputs])
-        case Join(_, right):
-            return row_bound(right)
+        case Join(left, right):
+            return added([row_bound(left), row_bound(right)]) if relation.keeps_left else row_bound(right)
+        case Pairs(left, right):
+            return multiplied(row_bound(left), row_bound(right))
         case FullJoin(left, right):
             return added([row_bound(left), row_bound(right)])
         case Match(left, right, _, _, right_unique):
@@ -125,6 +133,16 @@ def least(a: int | None, b: int | None) -> int | None:
 def added(each: list[int | None]) -> int | None:
     """The sum of bounds, None if one of them is no bound."""
     return None if None in each else sum(rows for rows in each if rows is not None)
+
+
+def multiplied(a: int | None, b: int | None) -> int | None:
+    """The product of bounds, None if one of them is no bound."""
+    return None if a is None or b is None else a * b
+
+
+def _beside(side: Relation, absent: bool) -> tuple[Field, ...]:
+    """The columns of one side of a join. absent: whether rows of the other side may have no row of this one."""
+    return tuple(replace(each, nullable=True) for each in fields(side)) if absent else fields(side)
 
 
 def _wider(a: Field, b: Field) -> Field:

@@ -20,8 +20,10 @@ from tacit.plan.algebra.relations import (
     KeptScan,
     Limit,
     Literal,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -38,13 +40,13 @@ def least_rows(relation: Relation) -> int:
             return 1
         case Filter(input, predicate):
             return max([least_rows(input), *(_least(each, input) for each in conjuncts(predicate))])
-        case Project(input, _) | Sort(input, _) | Limit(input, _, _):
+        case Project(input, _) | Sort(input, _) | Limit(input, _, _) | Mark(input):
             return least_rows(input)
         case Aggregate(input, keys, _):
             return least_rows(input) if keys else 0
         case Union(inputs):
             return min(map(least_rows, inputs))
-        case Join(left, right) | FullJoin(left, right) | Match(left, right):
+        case Join(left, right) | FullJoin(left, right) | Match(left, right) | Pairs(left, right):
             return min(least_rows(left), least_rows(right))
         case Broadcast(input, scalar):
             return min(least_rows(input), least_rows(scalar))
@@ -87,7 +89,7 @@ def _is_count(relation: Relation, name: str) -> bool:
             return _counts(dict(outputs)[name], input)
         case Union(inputs):
             return all(_is_count(each, name) for each in inputs)
-        case Join() | FullJoin() | Match() | Broadcast():
+        case Join() | FullJoin() | Match() | Broadcast() | Mark() | Pairs():
             return False
         case Aggregate(input, keys, aggregations):
             if name in keys:

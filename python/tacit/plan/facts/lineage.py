@@ -28,8 +28,10 @@ from tacit.plan.algebra.relations import (
     KeptScan,
     Limit,
     Literal,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -80,6 +82,13 @@ def _of(relation: Relation, catalog: Catalog) -> Lineage:
             parts = [lineage(each, catalog) for each in inputs]
             values = {name: _all(part.values[name] for part in parts) for name in names(relation)}
             return Lineage(values, _all(part.presence for part in parts))
+        case Join() if relation.kept != "none":
+            return _outer_join(relation, lineage(relation.left, catalog), lineage(relation.right, catalog))
+        case Mark():
+            return _mark(relation, lineage(relation.input, catalog), lineage(relation.choices, catalog))
+        case Pairs(left, right):
+            sides = lineage(left, catalog), lineage(right, catalog)
+            return Lineage({**sides[0].values, **sides[1].values}, sides[0].presence | sides[1].presence)
         case Join(left, right, left_keys, right_keys) | Match(left, right, left_keys, right_keys):
             return _join(lineage(left, catalog), lineage(right, catalog), left_keys, right_keys)
         case FullJoin(left, right, left_keys, right_keys):
@@ -122,6 +131,24 @@ def _full_join(left: Lineage, right: Lineage, left_keys: tuple[str, ...], right_
     joined = _join(left, right, left_keys, right_keys)
     missing = passed(joined.presence, "rows")
     return Lineage({name: uses | missing for name, uses in joined.values.items()}, joined.presence)
+
+
+def _outer_join(join: Join, left: Lineage, right: Lineage) -> Lineage:
+    """As of a join. Columns beside rows that are kept without a match tell by NULL which match."""
+    joined = _join(left, right, join.left_keys, join.right_keys)
+    missing = passed(joined.presence, "rows")
+    sides = [(left, join.keeps_right), (right, join.keeps_left)]
+    optional = {name for side, absent in sides if absent for name in side.values}
+    return Lineage(
+        {name: uses | missing if name in optional else uses for name, uses in joined.values.items()}, joined.presence
+    )
+
+
+def _mark(mark: Mark, input: Lineage, choices: Lineage) -> Lineage:
+    """Its rows are those of input. What it says of each derives from the keys of both, and from the rows of choices."""
+    keys = _all(input.values[key] for key in mark.input_keys) | _all(choices.values[key] for key in mark.choice_keys)
+    found = passed(keys, "join") | passed(choices.presence, "rows")
+    return Lineage({**input.values, mark.name: found}, input.presence)
 
 
 def _broadcast(input: Lineage, scalar: Lineage) -> Lineage:

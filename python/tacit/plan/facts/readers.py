@@ -18,8 +18,10 @@ from tacit.plan.algebra.relations import (
     Join,
     KeptScan,
     Limit,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -73,6 +75,11 @@ class Readers:
             ):
                 keys = [self.of(left)[key] for key in left_keys] + [self.of(right)[key] for key in right_keys]
                 return self._limited(left, keys) | self._limited(right, keys)
+            case Mark(input, choices, input_keys, choice_keys, name):
+                keys = [self.of(input)[key] for key in input_keys] + [self.of(choices)[key] for key in choice_keys]
+                return self.of(input) | {name: self.of_rows(input) & self.of_rows(choices) & self._all(keys)}
+            case Pairs(left, right):
+                return self._limited(left, [self.of_rows(right)]) | self._limited(right, [self.of_rows(left)])
             case Broadcast(input, scalar):
                 return self.of(input) | self.of(scalar)
             case Aggregate(input, keys, aggregations):
@@ -100,8 +107,10 @@ class Readers:
                 return frozenset()
             case Filter(input, predicate):
                 return self.of_rows(input) & self._expr(predicate, self.of(input))
-            case Project(input, _) | Limit(input, _, _) | Broadcast(input, _):
+            case Project(input, _) | Limit(input, _, _) | Broadcast(input, _) | Mark(input):
                 return self.of_rows(input)
+            case Pairs(left, right):
+                return self.of_rows(left) & self.of_rows(right)
             case Sort(input, keys):
                 return self.of_rows(input) & self._all([self.of(input)[key.column] for key in keys])
             case Aggregate(input, keys, _):

@@ -10,6 +10,7 @@ tables of one result, it is shared in parts.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import Literal as OneOf
 
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
@@ -22,8 +23,10 @@ from tacit.plan.algebra.relations import (
     Join,
     KeptScan,
     Limit,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -87,18 +90,19 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
                 return Padded(rows)
             rules = (DisclosureRule.UNDECLARED_ROWS,)
             return Announced((Counted("all", (table,)),), rules, source=True, most=_most(table, catalog))
-        case Project(input, _) | Broadcast(input, _) | Sort(input, _):
+        case Project(input, _) | Broadcast(input, _) | Sort(input, _) | Mark(input):
             return size_rule(input, catalog)
         case Filter(input, _):
             grouped = "groups" in _needed(input)
             left = _consented(relation, "filtered groups" if grouped else "filtered", catalog)
             return left or _not_exact(size_rule(input, catalog))
-        case Join(_, right, _, _):
-            left = _consented(relation, "joined", catalog)
-            return left or _not_exact(size_rule(right, catalog))
-        case FullJoin(left, right):
+        case Join(left, right) | FullJoin(left, right):
+            sides = [right] if isinstance(relation, Join) and not relation.keeps_left else [left, right]
             consented = _consented(relation, "joined", catalog)
-            return consented or _not_exact(_union([size_rule(left, catalog), size_rule(right, catalog)]))
+            return consented or _not_exact(_union([size_rule(each, catalog) for each in sides]))
+        case Pairs(left, right):
+            consented = _consented(relation, "joined", catalog)
+            return consented or _paired(size_rule(left, catalog), size_rule(right, catalog))
         case Union(inputs):
             return _union([size_rule(each, catalog) for each in inputs])
         case Aggregate():
@@ -131,21 +135,37 @@ def _consented(relation: Relation, made: Made, catalog: Catalog) -> Announced | 
     tables, needed = sorted({scan.table for scan in scans(relation)}), _needed(relation)
     if not all(needed <= table.consents for table in catalog.tables if table.name in tables):
         return None
-    # Keys of a local join are unique on one side, so it has no more rows than its tables together.
-    most = min(most_rows(relation), sum(_most(scan.table, catalog) for scan in scans(relation)))
+    most = min(most_rows(relation), _together(relation, catalog))
     rules = tuple(DisclosureRule(f"owner consent: {each}") for each in sorted(needed))
     return Announced((Counted(made, tuple(tables)),), rules, most=most)
+
+
+def _together(relation: Relation, catalog: Catalog) -> int:
+    """No more rows than this make local joins of tables: where keys are unique on one side, those of all tables."""
+    rows = [_most(scan.table, catalog) for scan in scans(relation)]
+    return min(prod(rows), UNDECLARED_ROWS) if _has_pairs(relation) else sum(rows)
+
+
+def _has_pairs(relation: Relation) -> bool:
+    return isinstance(relation, Pairs) or any(map(_has_pairs, children(relation)))
+
+
+def _paired(left: SizeRule | None, right: SizeRule | None) -> Padded | None:
+    """Pairs of hidden sizes are padded, where they are not too many."""
+    if isinstance(left, Padded) and isinstance(right, Padded) and left.rows * right.rows <= LARGEST_PADDING:
+        return Padded(left.rows * right.rows)
+    return None
 
 
 def _needed(relation: Relation) -> frozenset[str]:
     """The consents without which nobody may see how many rows a relation has."""
     beneath = frozenset[str]().union(*map(_needed, children(relation)))
     match relation:
-        case Filter() | Join() | FullJoin() | Match():
+        case Filter() | Join() | FullJoin() | Match() | Pairs():
             return beneath | {"filter"}
         case Aggregate(_, keys, _):
             return beneath | {"groups"} if keys else frozenset()
-        case Broadcast(input, _):
+        case Broadcast(input, _) | Mark(input):
             return _needed(input)
         case Scan() | KeptScan() | Opened() | Project() | Union() | Sort() | Limit():
             return beneath

@@ -24,8 +24,10 @@ from tacit.plan.algebra.relations import (
     KeptScan,
     Limit,
     Literal,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -53,10 +55,15 @@ def unique_keys(relation: Relation, catalog: Catalog) -> Keys:
         case Project(input, outputs):
             kept = [(source, name) for name, e in outputs if (source := reversible(e)) is not None]
             return _renamed(unique_keys(input, catalog), kept)
-        case Filter(input, _) | Sort(input, _) | Limit(input, _, _) | Broadcast(input, _):
+        case Filter(input, _) | Sort(input, _) | Limit(input, _, _) | Broadcast(input, _) | Mark(input):
             return unique_keys(input, catalog)
         case Aggregate(input, keys, _):
             return _of_groups(unique_keys(input, catalog), keys)
+        case Join() if relation.kept != "none":
+            return _of_kept(relation, catalog)
+        case Pairs(left, right):
+            sides = product(unique_keys(left, catalog), unique_keys(right, catalog))
+            return frozenset(mine | its for mine, its in islice(sides, MOST_COMBINATIONS))
         case Join(left, right, left_keys, right_keys) | Match(left, right, left_keys, right_keys):
             found = unique_keys(right, catalog)
             if covers(found, right_keys):
@@ -65,6 +72,18 @@ def unique_keys(relation: Relation, catalog: Catalog) -> Keys:
         case Union(inputs):
             return _of_parts(inputs, catalog)
         case FullJoin() | Opened():
+            return frozenset()
+
+
+def _of_kept(join: Join, catalog: Catalog) -> Keys:
+    """Of a join that keeps one side: that side's, where each of its rows has one partner at most. NULLs may repeat."""
+    right = unique_keys(join.right, catalog)
+    match join.kept:
+        case "right":
+            return right
+        case "left" if covers(right, join.right_keys):
+            return unique_keys(join.left, catalog)
+        case _:
             return frozenset()
 
 

@@ -21,8 +21,10 @@ from tacit.plan.algebra.relations import (
     KeptScan,
     Limit,
     Literal,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -70,7 +72,12 @@ class Demands:
                     (left, merge(part(want, left), self.equal(left, left_keys))),
                     (right, merge(part(want, right), self.equal(right, right_keys))),
                 ]
-            case FullJoin(left, right) | Match(left, right):
+            case Mark(input, choices, input_keys, choice_keys):
+                return [
+                    (input, merge(part(want, input), self.equal(input, input_keys))),
+                    (choices, self.equal(choices, choice_keys)),
+                ]
+            case FullJoin(left, right) | Match(left, right) | Pairs(left, right):
                 return [(left, part(want, left)), (right, part(want, right))]
             case Broadcast(input, scalar):
                 return [(input, part(want, input)), (scalar, part(want, scalar))]

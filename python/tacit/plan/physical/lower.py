@@ -22,8 +22,10 @@ from tacit.plan.algebra.relations import (
     Join,
     KeptScan,
     Limit,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -34,15 +36,16 @@ from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.deliveries import approving
 from tacit.plan.facts.fields import field_of, fields, group_domain
-from tacit.plan.facts.kinds import RINGS, Rep, equality_rep, kind_of_field, order_rep, ring_of
+from tacit.plan.facts.kinds import RINGS, Rep, kind_of_field, order_rep, ring_of
 from tacit.plan.facts.readers import Readers
 from tacit.plan.physical import operators as ops
-from tacit.plan.physical.demands import Demands, Want, merge, part
+from tacit.plan.physical.demands import Demands, merge
 from tacit.plan.physical.emitter import Emitter, passed
 from tacit.plan.physical.lower_aggregate import conditional, grouped
 from tacit.plan.physical.lower_input import Announcement, place_input
+from tacit.plan.physical.lower_join import equality, place_join, place_mark, place_pairs
 from tacit.plan.physical.lower_psi import place_match
-from tacit.plan.physical.merging import Merge, agree, sortable
+from tacit.plan.physical.merging import Merge
 from tacit.plan.physical.placed import KeptStep
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn, SecureExpressions
 from tacit.plan.physical.tables import SharedTable, exactly, physical_name, physical_of
@@ -87,6 +90,10 @@ class Lowering:
                 return self._union(relation)
             case Join():
                 return self._join(relation)
+            case Mark():
+                return self._mark(relation)
+            case Pairs():
+                return self._pairs(relation)
             case FullJoin():
                 refuse_full_join(relation, self.catalog)
                 return self._match(relation)
@@ -171,29 +178,23 @@ class Lowering:
         return self.emit.secure(relation, operator, rows, columns)
 
     def _join(self, relation: Join) -> SharedTable:
-        want = self.demands.found[relation]
-        left_keys = self._equality(relation.left, relation.left_keys)
-        right_keys = self._equality(relation.right, relation.right_keys)
-        left = self.emit.prepared(self.place(relation.left), relation.left, left_keys)
-        right = self.emit.prepared(self.place(relation.right), relation.right, right_keys)
-        right_columns = _kept(right, part(want, relation.right))
-        taken = set(physical_of(right_columns))
-        left, left_columns = self.emit.apart(left, relation.left, _kept(left, part(want, relation.left)), taken)
-        operator = ops.Join(
-            self.emit.next,
-            left.step,
-            right.step,
-            left_keys=tuple(left.column(*key).name for key in left_keys),
-            right_keys=tuple(right.column(*key).name for key in right_keys),
-            left_columns=tuple(physical_of(left_columns)),
-            right_columns=tuple(physical_of(right_columns)),
-        )
-        first = sortable(self.emit.steps, left.step, operator.left_keys)
-        second = sortable(self.emit.steps, right.step, operator.right_keys)
-        if first is not None and second is not None:
-            merge = Merge(operator.id, (first, second))
-            self.merges |= {relation: merge} if agree([merge]) else {}
-        return self.emit.secure(relation, operator, right.rows, {**left_columns, **right_columns})
+        sides = self.place(relation.left), self.place(relation.right)
+        table, merge = place_join(relation, *sides, self.demands.found[relation], self.emit)
+        self.merges |= {} if merge is None else {relation: merge}
+        return table
+
+    def _mark(self, relation: Mark) -> SharedTable:
+        choices = self.place(relation.choices)
+        input = self.place(relation.input)
+        table, merge = place_mark(relation, input, choices, self.demands.found[relation], self.emit)
+        self.merges |= {} if merge is None else {relation: merge}
+        return table
+
+    def _pairs(self, relation: Pairs) -> SharedTable:
+        sides = relation.left, relation.right
+        left, right = (self.place(each) for each in sides)
+        wants = self.demands.found[relation.left], self.demands.found[relation.right]
+        return place_pairs(relation, left, right, wants, self.emit)
 
     def _match(self, relation: Match | FullJoin) -> SharedTable:
         table, announced = place_match(relation, self.demands.found[relation], self.catalog, self.emit)
@@ -223,7 +224,7 @@ class Lowering:
 
     def _aggregated(self, whole: Relation, relation: Aggregate, conditions: Mapping[str, str]) -> SharedTable:
         """whole: the query's own relation of this step. conditions: of aggregates, by columns of the input."""
-        needed = self._equality(relation.input, relation.keys)
+        needed = equality(relation.input, relation.keys, self.hashed)
         needed += [
             (each.column, self.demands.argument_rep(each, relation))
             for each in relation.aggregations
@@ -269,18 +270,9 @@ class Lowering:
         """Whether a relation has its step, or its owner computes it."""
         return relation in self.placed or is_local(relation, self.catalog)
 
-    def _equality(self, relation: Relation, keys: tuple[str, ...]) -> list[tuple[str, Rep]]:
-        """Keys with the representation in which they are compared."""
-        return [(key, equality_rep(field_of(relation, key).type, self.hashed)) for key in keys]
-
 
 def _least_work(field: Field, rep: Rep, largest: SharedTable) -> Rep:
     """The representation of a union's column: where any will do, the ring that its largest input has it in."""
     if rep == "any" and largest.column(field.name, rep).kind.rep in RINGS:
         return ring_of(field.type)
     return rep
-
-
-def _kept(table: SharedTable, want: Want) -> Columns:
-    """The physical columns that a demand carries on."""
-    return {name: tuple(dict.fromkeys(table.column(name, rep) for rep in sorted(reps))) for name, reps in want.items()}

@@ -219,7 +219,9 @@ class Join(_Operator):
     """The rows of right, valid where matched. Left keys are unique among valid rows; NULL keys match nothing.
 
     left_columns, right_columns: those that are kept. merged: both tables are inputs sorted by these keys, or filters
-    and projections of such, and left keys are unique among all rows that their owner shares as valid ones.
+    and projections of such, and left keys are unique among all rows that their owner shares as valid ones. kept: sides
+    of which all rows stay, with NULL in the other's columns where nothing matches. Left ones follow behind the rows of
+    right. found: a BOOLEAN column of this name says which rows are right rows that found a left row.
     """
 
     op: ClassVar[str] = "join"
@@ -231,6 +233,18 @@ class Join(_Operator):
     left_columns: tuple[str, ...]
     right_columns: tuple[str, ...]
     merged: bool = False
+    kept: OneOf["none", "left", "right", "both"] = "none"
+    found: str | None = None
+
+
+@dataclass(frozen=True)
+class Pairs(_Operator):
+    """Every row of left beside every row of right, valid where both are; at most 2^20 rows."""
+
+    op: ClassVar[str] = "pairs"
+    id: int
+    left: int
+    right: int
 
 
 @dataclass(frozen=True)
@@ -323,7 +337,7 @@ class Release(_Operator):
     ordered: bool
 
 
-Secure = Filter | Project | Union | Join | Broadcast | GroupBy | Aggregate | Sort | Limit
+Secure = Filter | Project | Union | Join | Pairs | Broadcast | GroupBy | Aggregate | Sort | Limit
 """Operators over the tables of earlier steps."""
 
 Matching = Psi | CircuitPsi | UniversalIds
@@ -341,7 +355,7 @@ def inputs(operator: Operator) -> tuple[int, ...]:
             return ()
         case Union():
             return operator.inputs
-        case Join():
+        case Join() | Pairs():
             return operator.left, operator.right
         case Broadcast():
             return operator.input, operator.scalar

@@ -24,6 +24,11 @@ class Rows:
             return exactly(self.known + other.known)
         return Rows(None, f"{self.text} + {other.text}", self.most + other.most)
 
+    def __mul__(self, other: Rows) -> Rows:
+        if self.known is not None and other.known is not None:
+            return exactly(self.known * other.known)
+        return Rows(None, f"({self.text}) * ({other.text})", self.most * other.most)
+
     def at_most(self, bound: int | None) -> Rows:
         """The smaller of this and a known bound."""
         if bound is None or (self.known is not None and self.known <= bound):

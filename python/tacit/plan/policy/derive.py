@@ -20,8 +20,10 @@ from tacit.plan.algebra.relations import (
     Join,
     KeptScan,
     Limit,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -36,6 +38,7 @@ from tacit.plan.policy.grouped import all_seen, grouped
 from tacit.plan.policy.joined import broadcast, joined
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import protected, wholly_open
+from tacit.plan.policy.outer import marked, outer, paired
 from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.thresholds import unsatisfied
 from tacit.plan.policy.united import united
@@ -77,6 +80,12 @@ class Derivation:
                 return self._project(self.of(input), outputs)
             case Union(inputs):
                 return united(names(relation), [self.of(each) for each in inputs], self.recipients, self.names)
+            case Mark(input, choices):
+                return marked(relation, self.of(input), self.of(choices), self.recipients)
+            case Pairs(left, right):
+                return paired(relation, self.of(left), self.of(right), self.recipients)
+            case Join() if relation.kept != "none":
+                return outer(relation, self.of(relation.left), self.of(relation.right), self.recipients)
             case Join() | FullJoin():
                 sides = self.of(relation.left), self.of(relation.right)
                 return joined(relation, *sides, self.catalog, self.recipients)

@@ -24,8 +24,10 @@ from tacit.plan.algebra.relations import (
     KeptScan,
     Limit,
     Literal,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -116,7 +118,9 @@ class _Expansion:
         match relation:
             case Scan():
                 return self._scanned(relation)
-            case KeptScan() | Opened() | FullJoin() | Match():
+            case KeptScan() | Opened() | FullJoin() | Match() | Mark() | Pairs():
+                return self._looked_at_no_further(relation)
+            case Join() if relation.kept != "none":
                 return self._looked_at_no_further(relation)
             case Sort(input, _) | Limit(input, _, _):
                 return self.of(input)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.refusals import Position
-from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, KeptScan, Relation, Scan, Union
+from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, Join, KeptScan, Relation, Scan, Union
 from tacit.plan.algebra.trees import children
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union
@@ -174,4 +174,5 @@ def _least(aggregation: Aggregation, groups: Groups) -> tuple[int, Instance] | N
 
 def _may_lack(relation: Relation) -> bool:
     """Whether rows may have no row of a table beneath."""
-    return isinstance(relation, Union | FullJoin | KeptScan) or any(map(_may_lack, children(relation)))
+    outer = isinstance(relation, Join) and relation.kept != "none"
+    return outer or isinstance(relation, Union | FullJoin | KeptScan) or any(map(_may_lack, children(relation)))

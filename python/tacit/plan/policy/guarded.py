@@ -20,8 +20,10 @@ from tacit.plan.algebra.relations import (
     Join,
     KeptScan,
     Limit,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -161,6 +163,8 @@ class _Guarding:
                 return replace(below, relation=replace(relation, input=below.relation))
             case Aggregate(input, _, _):
                 return through_groups(beneath(input), relation, self.prefix, self.catalog)
+            case Join() | Mark() | Pairs() if not (isinstance(relation, Join) and relation.kept == "none"):
+                return self._full_join(relation, wanted)
             case Join(left, right):
                 return through_join(beneath(left), beneath(right), relation, self.prefix, self.catalog)
             case Union(inputs):
@@ -168,10 +172,10 @@ class _Guarding:
             case FullJoin() | Match():
                 return self._full_join(relation, wanted)
 
-    def _full_join(self, relation: FullJoin | Match, wanted: frozenset[Instance]) -> Carried:
+    def _full_join(self, relation: FullJoin | Match | Join | Mark | Pairs, wanted: frozenset[Instance]) -> Carried:
         sides = [self.rewritten(each, wanted, _Place()) for each in children(relation)]
         for track in (track for side in sides for track in side.tracks):
-            raise Uncountable(track.instance[0], "a FULL JOIN shows who has no partner, which nothing counts")
+            raise Uncountable(track.instance[0], "rows without a partner are shown, which nothing counts")
         return Carried(over_children(relation, lambda each: self.rewritten(each, wanted, _Place()).relation))
 
     def _guarded(self, aggregate: Aggregate, guard: Guard, wanted: frozenset[Instance], place: _Place) -> Carried:

@@ -117,6 +117,10 @@ def _floor(item: Item) -> str:
             return f"rows of {table} that are seen are added to others, of which alone the floor is not known"
         case "limited":
             return f"a LIMIT tells how many rows of {table} there are, and so how many a condition leaves out"
+        case "absent":
+            return (
+                f"rows of {table} may be missed or repeated in an outer join, an anti join or pairs of rows, uncounted"
+            )
         case "united":
             return f"equal values match rows of {table} with those of others in a UNION, and nothing counts how many"
         case "delivered":

@@ -23,6 +23,8 @@ from tacit.plan.algebra.relations import (
     Join,
     Limit,
     Literal,
+    Mark,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -78,10 +80,13 @@ def _carrying(relation: Relation, column: str, day: Expr, name: str, catalog: Ca
         case Union(inputs):
             carried = [_carrying(each, column, day, name, catalog) for each in inputs]
             return Union(tuple(each for each in carried if each)) if all(carried) else None
-        case Join(left) if column in names(left):
+        case Mark(input) if column in names(input):
+            found = _carrying(input, column, day, name, catalog)
+            return None if found is None else replace(relation, input=found)
+        case Join(left) | Pairs(left) if column in names(left):
             found = _carrying(left, column, day, name, catalog)
             return None if found is None else replace(relation, left=found)
-        case Join(_, right):
+        case Join(_, right) | Pairs(_, right):
             found = _carrying(right, column, day, name, catalog)
             return None if found is None else replace(relation, right=found)
         case Broadcast(input, scalar) if column in names(input):

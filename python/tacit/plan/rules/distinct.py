@@ -21,7 +21,7 @@ def drop_redundant(relation: Relation, catalog: Catalog) -> Relation:
     match relation:
         case Aggregate(input, keys, ()) if keys and is_unique(input, keys, catalog):
             return Project(input, tuple((key, reference(field_of(input, key))) for key in keys))
-        case Join():
+        case Join(kept="none"):
             return _self_join(relation, catalog) or relation
         case _:
             return relation

@@ -1,11 +1,13 @@
 """Predicate push-down: every condition moves towards the tables as far as it can.
 
 A condition passes projections (its columns become their expressions), unions (into every input), sorts, and the input
-of a broadcast. It also passes the side of a join that has all its columns, and an aggregation if it uses only group
-keys. It stops at a limit.
+of a broadcast. It also passes the side of a join that has all its columns, unless these are NULL beside rows that are kept, and an
+aggregation if it uses only group keys. It stops at a limit.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from tacit.plan.algebra.expressions import conjunction, conjuncts, substitute
 from tacit.plan.algebra.relations import (
@@ -15,6 +17,8 @@ from tacit.plan.algebra.relations import (
     Filter,
     Join,
     Literal,
+    Mark,
+    Pairs,
     Project,
     Relation,
     Sort,
@@ -39,10 +43,17 @@ def _sink(relation: Relation, conditions: list[Expr]) -> Relation:
             return Sort(_sink(input, conditions), keys)
         case Union(inputs):
             return Union(tuple(_sink(each, conditions) for each in inputs))
-        case Join(left, right, left_keys, right_keys):
+        case Join(left, right):
+            mine, rest = _using(conditions, () if relation.keeps_right else names(left))
+            its, rest = _using(rest, () if relation.keeps_left else names(right))
+            return _kept(replace(relation, left=_sink(left, mine), right=_sink(right, its)), rest)
+        case Pairs(left, right):
             mine, rest = _using(conditions, names(left))
             its, rest = _using(rest, names(right))
-            return _kept(Join(_sink(left, mine), _sink(right, its), left_keys, right_keys), rest)
+            return _kept(replace(relation, left=_sink(left, mine), right=_sink(right, its)), rest)
+        case Mark(input, choices):
+            mine, rest = _using(conditions, names(input))
+            return _kept(replace(relation, input=_sink(input, mine), choices=_sink(choices, [])), rest)
         case Broadcast(input, scalar):
             mine, rest = _using(conditions, names(input))
             return _kept(Broadcast(_sink(input, mine), _sink(scalar, [])), rest)

@@ -20,8 +20,10 @@ from tacit.plan.algebra.relations import (
     Join,
     KeptScan,
     Limit,
+    Mark,
     Match,
     Opened,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -66,6 +68,12 @@ def _collect(relation: Relation, wanted: Iterable[str], needs: Needs) -> None:
         ):
             _collect(left, (wanted & set(names(left))) | set(left_keys), needs)
             _collect(right, (wanted & set(names(right))) | set(right_keys), needs)
+        case Mark(input, choices, input_keys, choice_keys, name):
+            _collect(input, (wanted - {name}) | set(input_keys), needs)
+            _collect(choices, choice_keys, needs)
+        case Pairs(left, right):
+            _collect(left, wanted & set(names(left)), needs)
+            _collect(right, wanted & set(names(right)), needs)
         case Broadcast(input, scalar):
             _collect(input, wanted & set(names(input)), needs)
             _collect(scalar, wanted & set(names(scalar)), needs)
@@ -94,7 +102,13 @@ def _rebuilt(relation: Relation, needs: Needs) -> Relation:
             return Aggregate(_rebuilt(input, needs), keys, _used(relation, wanted))
         case Union(inputs):
             return Union(tuple(_exactly(_rebuilt(each, needs), wanted) for each in inputs))
-        case Join(left, right) | FullJoin(left, right) | Match(left, right):
+        case Mark(input, _, _, _, name) if name not in wanted:
+            return _rebuilt(input, needs)
+        case Mark(input, choices):
+            return replace(relation, input=_rebuilt(input, needs), choices=_rebuilt(choices, needs))
+        case Join(left, right) if relation.kept == "right" and not wanted & set(names(left)):
+            return _rebuilt(right, needs)
+        case Join(left, right) | FullJoin(left, right) | Match(left, right) | Pairs(left, right):
             return replace(relation, left=_rebuilt(left, needs), right=_rebuilt(right, needs))
         case Broadcast(input, scalar):
             return Broadcast(_rebuilt(input, needs), _rebuilt(scalar, needs))
@@ -114,4 +128,6 @@ def _exactly(relation: Relation, wanted: frozenset[str]) -> Relation:
 
 def _narrowest(relation: Relation) -> str:
     """The column that carries the rows where only their number matters."""
+    if isinstance(relation, Mark):
+        return _narrowest(relation.input)
     return min(fields(relation), key=lambda each: domain_size(each.type, each.nullable) or 1 << 128).name

@@ -194,6 +194,7 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
     ];
     out.extend(joins(padded));
     out.extend(merged_joins(padded));
+    out.extend(outer_joins(padded));
     out
 }
 
@@ -236,6 +237,69 @@ fn merged_joins(padded: Option<usize>) -> Vec<Case> {
         case(
             "limit of a sorted input",
             vec![t(&["u", "b"]), sort_by(4, 1, &["u"]), limit(5, 4, 4000, 0), release(9, 5, &["id", "u"], false)],
+        ),
+    ]
+}
+
+/// Joins that keep rows without a match, of both methods; and pairs.
+fn outer_joins(padded: Option<usize>) -> Vec<Case> {
+    let case = |name, operators: Vec<String>| Case { name, plan: Plan::new(&operators), ordered: false };
+    let sorted = |input: String, by: &[&str]| with(&input, "sorted_by", serde_json::json!(by));
+    let kept = |join: String, sides: &str| with(&join, "kept", serde_json::json!(sides));
+    let found = |join: String| with(&join, "found", serde_json::json!("found"));
+    let merged = |join: String| with(&join, "merged", serde_json::json!(true));
+    let columns = ["lk", "p", "w", "id", "v", "r", "k"];
+    let by_k = || join(5, 4, 3, &["lk"], &["k"], &["lk", "p", "w"], &["id", "v", "r", "k"]);
+    let of_sorted = |name, sides: &str| {
+        let tables = [input_table(padded), input_unique(padded)];
+        let filters = [filter(3, 1, &col("keep")), filter(4, 2, &col("lkeep"))];
+        let steps = [kept(by_k(), sides), release(9, 5, &columns, false)];
+        case(name, tables.into_iter().chain(filters).chain(steps).collect())
+    };
+    let of_merged = |name, sides: &str| {
+        let tables = [sorted(input_table(padded), &["k"]), sorted(input_distinct(padded), &["lk"])];
+        let filters = [filter(3, 1, &col("keep")), filter(4, 6, &col("lkeep"))];
+        let join = merged(found(kept(by_k(), sides)));
+        let steps = [join, release(9, 5, &[&columns[..], &["found"]].concat(), false)];
+        case(name, tables.into_iter().chain(filters).chain(steps).collect())
+    };
+    vec![
+        of_sorted("join with left kept", "left"),
+        of_sorted("join with right kept", "right"),
+        of_sorted("join with both kept", "both"),
+        of_merged("merged join with left kept", "left"),
+        of_merged("merged join with right kept", "right"),
+        of_merged("merged join with both kept", "both"),
+        case(
+            "join on ring with both kept",
+            vec![
+                input_table(padded),
+                distinct(3, 1, &["r"]),
+                project_one(4, 3, "r", "gr", &ring64(20, true)),
+                found(kept(join(5, 4, 1, &["gr"], &["r"], &["gr"], &["id", "s"]), "both")),
+                release(9, 5, &["id", "gr", "s", "found"], false),
+            ],
+        ),
+        case(
+            "mark",
+            vec![
+                input_table(padded),
+                input_unique(padded),
+                filter(4, 2, &col("lkeep")),
+                found(kept(join(5, 4, 1, &["lk"], &["k"], &[], &["id", "k"]), "right")),
+                release(9, 5, &["id", "k", "found"], false),
+            ],
+        ),
+        case(
+            "pairs",
+            vec![
+                input_table(padded),
+                input_unique(padded),
+                filter(3, 1, &col("keep")),
+                distinct(4, 3, &["b"]),
+                pairs(5, 4, 2),
+                release(9, 5, &["b", "lk", "w"], false),
+            ],
         ),
     ]
 }

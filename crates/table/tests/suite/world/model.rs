@@ -51,12 +51,32 @@ fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) ->
         Operator::Join(x) => {
             let (l, r) = (select(from[0], &x.left_keys), select(from[1], &x.right_keys));
             let (left, right) = (select(from[0], &x.left_columns), select(from[1], &x.right_columns));
+            let partner = |key: &Vec<Cell>, others: &[Vec<Cell>]| {
+                others.iter().position(|other| other == key && !key.contains(&Cell::Null))
+            };
+            let row = |left: &[Cell], right: &[Cell], found: bool| -> Vec<Cell> {
+                let mark = x.found.iter().map(|_| Cell::Int(found.into()));
+                left.iter().chain(right).cloned().chain(mark).collect()
+            };
+            let none = |columns: &[String]| vec![Cell::Null; columns.len()];
             let mut rows = Vec::new();
             for (key, right) in r.rows.iter().zip(&right.rows) {
-                let found = l.rows.iter().position(|other| other == key && !key.contains(&Cell::Null));
-                rows.extend(found.map(|i| left.rows[i].iter().chain(right).cloned().collect()));
+                match partner(key, &l.rows) {
+                    Some(i) => rows.push(row(&left.rows[i], right, true)),
+                    None if x.kept.right() => rows.push(row(&none(&left.names), right, false)),
+                    None => {}
+                }
             }
-            Clear { names: left.names.into_iter().chain(right.names).collect(), rows }
+            let alone = l.rows.iter().zip(&left.rows).filter(|(key, _)| partner(key, &r.rows).is_none());
+            if x.kept.left() {
+                rows.extend(alone.map(|(_, left)| row(left, &none(&right.names), false)));
+            }
+            Clear { names: left.names.into_iter().chain(right.names).chain(x.found.clone()).collect(), rows }
+        }
+        Operator::Pairs(_) => {
+            let beside = |left: &Vec<Cell>, right: &Vec<Cell>| left.iter().chain(right).cloned().collect();
+            let rows = from[0].rows.iter().flat_map(|left| from[1].rows.iter().map(move |right| beside(left, right)));
+            Clear { names: from[0].names.iter().chain(&from[1].names).cloned().collect(), rows: rows.collect() }
         }
         Operator::Broadcast(_) => {
             let nulls = vec![Cell::Null; from[1].names.len()];

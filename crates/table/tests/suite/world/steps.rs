@@ -310,6 +310,10 @@ pub fn only(id: usize, input: usize) -> String {
     project_one(id, input, "id", "id", &bits(12, false, false))
 }
 
+pub fn pairs(id: usize, left: usize, right: usize) -> String {
+    format!(r#"{{"id":{id},"op":"pairs","left":{left},"right":{right}}}"#)
+}
+
 pub fn broadcast(id: usize, input: usize, scalar: usize) -> String {
     format!(r#"{{"id":{id},"op":"broadcast","input":{input},"scalar":{scalar}}}"#)
 }

@@ -1,0 +1,127 @@
+"""Lowering of joins: of equal keys, whichever rows they keep; of marks, which are joins too; and of pairs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tacit.plan.algebra.refusals import UnsupportedSQL
+from tacit.plan.algebra.relations import Join, Mark, Pairs, Relation
+from tacit.plan.algebra.types import Boolean, Field
+from tacit.plan.facts.fields import field_of
+from tacit.plan.facts.kinds import Rep, equality_rep, kind_of_field
+from tacit.plan.physical import operators as ops
+from tacit.plan.physical.demands import Want, part
+from tacit.plan.physical.emitter import Emitter
+from tacit.plan.physical.merging import Merge, agree, sortable
+from tacit.plan.physical.secure_expressions import Columns, SecureColumn
+from tacit.plan.physical.tables import SharedTable, physical_name, physical_of
+
+MOST_PAIRS = 1 << 20
+"""No more pairs of rows are made under MPC. The native operator refuses more, too."""
+
+
+def place_join(
+    relation: Join, left: SharedTable, right: SharedTable, want: Want, emit: Emitter
+) -> tuple[SharedTable, Merge | None]:
+    """The step of a join, and how it can merge what its owners sort."""
+    left_keys, right_keys = (
+        equality(side, keys, emit.hashed)
+        for side, keys in ((relation.left, relation.left_keys), (relation.right, relation.right_keys))
+    )
+    left = emit.prepared(left, relation.left, left_keys)
+    right = emit.prepared(right, relation.right, right_keys)
+    right_columns = carried(right, part(want, relation.right))
+    taken = set(physical_of(right_columns))
+    left, left_columns = emit.apart(left, relation.left, carried(left, part(want, relation.left)), taken)
+    operator = ops.Join(
+        emit.next,
+        left.step,
+        right.step,
+        left_keys=_names(left, left_keys),
+        right_keys=_names(right, right_keys),
+        left_columns=tuple(physical_of(left_columns)),
+        right_columns=tuple(physical_of(right_columns)),
+        kept=relation.kept,
+    )
+    columns = {
+        **(_nullable(left_columns) if relation.keeps_right else left_columns),
+        **(_nullable(right_columns) if relation.keeps_left else right_columns),
+    }
+    rows = right.rows + left.rows if relation.keeps_left else right.rows
+    merge = _merge(operator, emit)
+    return emit.secure(relation, operator, rows, columns), merge
+
+
+def place_mark(
+    relation: Mark, input: SharedTable, choices: SharedTable, want: Want, emit: Emitter
+) -> tuple[SharedTable, Merge | None]:
+    """The step of a mark: a join that keeps the rows of its input, and says of each whether it found a choice."""
+    input_keys, choice_keys = (
+        equality(side, keys, emit.hashed)
+        for side, keys in ((relation.input, relation.input_keys), (relation.choices, relation.choice_keys))
+    )
+    choices = emit.prepared(choices, relation.choices, choice_keys)
+    input = emit.prepared(input, relation.input, input_keys)
+    columns = carried(input, part(want, relation.input))
+    kind = kind_of_field(Field(relation.name, Boolean(), False), "bits", emit.hashed)
+    mark = SecureColumn(physical_name(relation.name, "bits", set(physical_of(columns))), kind)
+    operator = ops.Join(
+        emit.next,
+        choices.step,
+        input.step,
+        left_keys=_names(choices, choice_keys),
+        right_keys=_names(input, input_keys),
+        left_columns=(),
+        right_columns=tuple(physical_of(columns)),
+        kept="right",
+        found=mark.name,
+    )
+    merge = _merge(operator, emit)
+    return emit.secure(relation, operator, input.rows, {**columns, relation.name: (mark,)}), merge
+
+
+def place_pairs(
+    relation: Pairs, left: SharedTable, right: SharedTable, wants: tuple[Want, Want], emit: Emitter
+) -> SharedTable:
+    """The step of pairs. Raises UnsupportedSQL where there may be too many."""
+    most = left.rows.most * right.rows.most
+    if most > MOST_PAIRS:
+        sizes = f"{left.rows.most:,} rows beside {right.rows.most:,} rows"
+        construct = f"a join without an equality of {sizes}, which may be {most:,} pairs and more than {MOST_PAIRS:,},"
+        instead = "join ON an equality too, or declare fewer rows of the tables"
+        raise UnsupportedSQL(construct, instead, relation.position)
+    left = emit.prepared(left, relation.left, [], wants[0])
+    right = emit.prepared(right, relation.right, [], wants[1])
+    right, _ = emit.apart(right, relation.right, right.columns, set(left.physical))
+    operator = ops.Pairs(emit.next, left.step, right.step)
+    table = emit.secure(relation, operator, left.rows * right.rows, {**left.columns, **right.columns})
+    return replace(table, physical=left.physical | right.physical)
+
+
+def equality(relation: Relation, keys: tuple[str, ...], hashed: int) -> list[tuple[str, Rep]]:
+    """Keys with the representation in which they are compared."""
+    return [(key, equality_rep(field_of(relation, key).type, hashed)) for key in keys]
+
+
+def carried(table: SharedTable, want: Want) -> Columns:
+    """The physical columns that a demand carries on."""
+    return {name: tuple(dict.fromkeys(table.column(name, rep) for rep in sorted(reps))) for name, reps in want.items()}
+
+
+def _names(table: SharedTable, keys: list[tuple[str, Rep]]) -> tuple[str, ...]:
+    return tuple(table.column(*key).name for key in keys)
+
+
+def _nullable(columns: Columns) -> Columns:
+    """The columns of a side without a row beside some of the other's."""
+    return {
+        name: tuple(replace(each, kind=replace(each.kind, nullable=True)) for each in group)
+        for name, group in columns.items()
+    }
+
+
+def _merge(operator: ops.Join, emit: Emitter) -> Merge | None:
+    sides = ((operator.left, operator.left_keys), (operator.right, operator.right_keys))
+    first, second = (sortable(emit.steps, step, keys) for step, keys in sides)
+    merge = None if first is None or second is None else Merge(operator.id, (first, second))
+    return merge if merge is not None and agree([merge]) else None
