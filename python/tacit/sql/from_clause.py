@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal as OneOf
+from dataclasses import replace
 
 from sqlglot import exp
 
 from tacit.plan.algebra.expressions import conjuncts, reference
 from tacit.plan.algebra.refusals import UnknownName
-from tacit.plan.algebra.relations import Expr, KeptScan, Project, Relation, Scan, Union
+from tacit.plan.algebra.relations import ColumnRef, Expr, KeptScan, Project, Relation, Scan, Union
 from tacit.plan.facts.catalog import Catalog, KeptTable, Table, UnitedTable
 from tacit.plan.facts.deliveries import delivered_table, delivery_name
 from tacit.plan.facts.fields import fields, names
 from tacit.sql import arithmetic
-from tacit.sql.coercion import Mismatch
 from tacit.sql.expressions import Expressions
-from tacit.sql.joins import Joined, full_join, join_all
-from tacit.sql.scope import Scope, source_of
+from tacit.sql.join_kinds import Kind, join_kind
+from tacit.sql.joins import Joined, join_all
+from tacit.sql.outer_joins import anti_joined, outer_join, semi_joined
+from tacit.sql.scope import Scope, fresh, source_of
 from tacit.sql.text import Text, only
+from tacit.sql.using import Pair, equal, natural, pairs_of
 
 Ctes = dict[str, tuple[str, Relation]]
 
@@ -37,6 +39,8 @@ class From:
         self.items: list[Joined] = []
         self.conditions: list[Expr] = []
         self.taken: set[str] = set()
+        # What the last comma began: its first relation, condition and source.
+        self.first, self.settled, self.first_source = 0, 0, 0
         clause = node.args.get("from_")
         if clause is None:
             raise text.unsupported(node, "a SELECT without FROM", "select from a table or a subquery")
@@ -45,66 +49,79 @@ class From:
             self._join(join)
 
     def _join(self, join: exp.Join) -> None:
-        kind = self._kind(join)
-        if kind == "FULL":
-            self._full_join(join)
-            return
-        only(join, self.text, {"this", "on", "using", "kind"}, "JOIN")
-        self._add(join.this)
-        if join.args.get("on") is not None:
-            self.conditions += self._on(join)
-        if join.args.get("using"):
-            self._using(join.args["using"])
+        kind = join_kind(join, self.text)
+        if kind == "COMMA":
+            self.first, self.settled = len(self.items), len(self.conditions)
+            self.first_source = len(self.scope.sources)
+            self._add(join.this)
+        elif kind == "INNER":
+            self._add(join.this)
+            conditions, pairs = self._on(join)
+            self.conditions += conditions
+            self.scope = self.scope.merging(frozenset(pairs)) if pairs else self.scope
+        else:
+            self._with_kept_rows(join, kind)
 
-    def _on(self, join: exp.Join) -> list[Expr]:
-        bind = Expressions(self.scope, self.text, "ON", self._no_subquery)
-        return conjuncts(bind.condition(join.args["on"]))
-
-    def _full_join(self, join: exp.Join) -> None:
-        """Join all that is there with one more, both with all their rows."""
-        if join.args.get("using"):
-            raise self.text.unsupported(join, "USING in a FULL JOIN", "write ON, and select the columns of both")
-        if join.args.get("on") is None:
-            raise self.text.invalid(join, "a FULL JOIN needs a condition; write ON with an equality.")
-        only(join, self.text, {"this", "on", "kind", "side"}, "FULL JOIN")
-        left = join_all(self.items, self.conditions, [], self.catalog)
+    def _with_kept_rows(self, join: exp.Join, kind: Kind) -> None:
+        """Join all since the last comma with one more relation."""
+        left, scope = self._joined_so_far(), self.scope
         self._add(join.this)
         right = self.items[-1]
-        relation = full_join(left, right, self._on(join), self.catalog)
-        self.items, self.conditions = [Joined(right.alias, relation, right.position)], []
-        self.scope = self.scope.nullable()
+        conditions, pairs = self._on(join)
+        match kind:
+            case "SEMI":
+                relation, self.scope = semi_joined(left, right, conditions, self.catalog), scope
+            case "ANTI":
+                relation, self.scope = anti_joined(left, right, conditions, self.taken), scope
+            case "LEFT" | "RIGHT" | "FULL":
+                relation = outer_join(left, right, conditions, kind, self.catalog)
+                relation = self._outer_scope(relation, kind, pairs)
+            case _:
+                raise AssertionError(f"{kind} keeps no rows")
+        self.items[self.first :] = [Joined(right.alias, relation, right.position)]
+        self.conditions[self.settled :] = []
 
-    def _kind(self, join: exp.Join) -> OneOf["INNER", "FULL"]:
-        """Which rows a join has. Raises UnsupportedSQL for others."""
-        kind = " ".join(part for part in (join.method, join.side, join.kind) if part).upper()
-        if kind in ("", "INNER", "CROSS"):
-            return "INNER"
-        if kind in ("FULL", "FULL OUTER"):
-            return "FULL"
-        instead = {
-            "SEMI": "write WHERE column IN (SELECT ...)",
-            "NATURAL": "write JOIN ... USING (column)",
-        }.get(kind, "write an inner JOIN, and count or select the other rows in a query of their own")
-        raise self.text.unsupported(join, f"{kind} JOIN", instead)
+    def _joined_so_far(self) -> Relation:
+        return join_all(self.items[self.first :], self.conditions[self.settled :], [], self.catalog)
 
-    def _using(self, columns: list[exp.Expr]) -> None:
-        left = Scope(self.scope.sources[:-1])
-        right = Scope(self.scope.sources[-1:])
-        for node in columns:
-            column = exp.column(node.name)
-            a, b = (
-                scope.lookup(node.name, "", node, self.text) or self._missing(scope, column, node)
-                for scope in (left, right)
-            )
-            try:
-                self.conditions.append(arithmetic.comparison("eq", a, b, self.text.position(node)))
-            except Mismatch as error:
-                raise self.text.invalid(node, f"{error}.") from None
-        self.scope = self.scope.merging(frozenset(node.name.lower() for node in columns))
+    def _outer_scope(self, relation: Relation, kind: Kind, pairs: dict[str, Pair]) -> Relation:
+        """The relation with the columns that USING shows, and the scope with columns that may be NULL."""
+        last = len(self.scope.sources) - 1
+        start = last if kind == "LEFT" else self.first_source
+        self.scope = self.scope.nullable(range(start, last if kind == "RIGHT" else last + 1))
+        if kind == "LEFT":
+            self.scope = self.scope.merging(frozenset(pairs)) if pairs else self.scope
+            return relation
+        shown = {name: its for name, (_, its) in pairs.items()}
+        if kind == "FULL":
+            relation, shown = self._either(relation, pairs)
+        self.scope = self.scope.sharing(self.first_source, shown)
+        return relation
 
-    def _missing(self, scope: Scope, column: exp.Column, node: exp.Expr) -> Expr:
-        known = [visible for source in scope.sources for visible, _ in source.columns]
-        raise UnknownName("column", column.name, known, self.text.position(node))
+    def _either(self, relation: Relation, pairs: dict[str, Pair]) -> tuple[Relation, dict[str, ColumnRef]]:
+        """The relation with a column for each pair: the one of the two that is there."""
+        added: list[tuple[str, Expr]] = []
+        for name, pair in pairs.items():
+            either = arithmetic.coalesce([replace(each, nullable=True) for each in pair], None)
+            added.append((fresh(name, "using", self.taken), either))
+            self.taken.add(added[-1][0].lower())
+        listed = [(each.name, reference(each)) for each in fields(relation)]
+        found = {name: ColumnRef(column, each.type, True) for name, (column, each) in zip(pairs, added, strict=True)}
+        return (Project(relation, (*listed, *added)) if added else relation), found
+
+    def _on(self, join: exp.Join) -> tuple[list[Expr], dict[str, Pair]]:
+        """The conditions of ON, USING or NATURAL, and the pairs of columns of the latter two."""
+        if join.args.get("on") is not None:
+            bind = Expressions(self.scope, self.text, "ON", self._no_subquery)
+            return conjuncts(bind.condition(join.args["on"])), {}
+        last = len(self.scope.sources) - 1
+        left, right = self.scope.part(self.first_source, last), replace(self.scope.part(last), common=())
+        columns = join.args.get("using") or []
+        if join.method:
+            columns = natural(join, left, right, self.text)
+        pairs = pairs_of(columns, left, right, self.text)
+        nodes = {node.name.lower(): node for node in columns}
+        return [equal(name, pair, nodes[name], self.text) for name, pair in pairs.items()], pairs
 
     def _add(self, node: exp.Expr) -> None:
         for join in node.args.get("joins") or []:

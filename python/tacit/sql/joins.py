@@ -1,15 +1,15 @@
 """The relations of a FROM clause joined along the equalities of ON, USING and WHERE.
 
-Inner joins, comma joins and WHERE conditions mean the same: all relations, all conditions. Each join needs one side
-whose keys are unique, which becomes the left side; relations of one row are added to every row; what is left is a
-filter.
+Inner joins, comma joins and WHERE conditions mean the same: all relations, all conditions. Each join by equalities
+needs one side whose keys are unique, which becomes the left side. Relations of one row are added to every row, and
+relations that no equality joins are paired row by row. What is left is a filter.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.plan.algebra.expressions import conjunction
+from tacit.plan.algebra.expressions import conjunction, conjuncts, joined
 from tacit.plan.algebra.refusals import Position, UnsupportedSQL
 from tacit.plan.algebra.relations import (
     Aggregate,
@@ -18,10 +18,10 @@ from tacit.plan.algebra.relations import (
     ColumnRef,
     Expr,
     Filter,
-    FullJoin,
     Join,
     KeptScan,
     Literal,
+    Pairs,
     Project,
     Relation,
     Scan,
@@ -32,6 +32,9 @@ from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column, columns_of, fields, names
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.sql.scope import fresh
+
+Sides = tuple[tuple[Relation, tuple[str, ...]], tuple[Relation, tuple[str, ...]]]
+"""Both sides of a join, with their key columns."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +66,13 @@ def join_all(items: list[Joined], conditions: list[Expr], scalars: list[Relation
         many, single = single[:1], single[1:]
     current = many[0].relation
     pending = many[1:]
-    left = list(conditions)
+    left = [part for each in conditions for part in factored(each)] if pending else list(conditions)
     while pending:
         step = _best_step(current, pending, left, catalog)
+        if step is None:
+            current, pending = _paired(current, pending[0]), pending[1:]
+            current, left = _chosen(current, left)
+            continue
         current = _joined(step, catalog)
         pending = [each for each in pending if each is not step.next]
         left = [each for each in left if each not in step.equalities]
@@ -74,30 +81,15 @@ def join_all(items: list[Joined], conditions: list[Expr], scalars: list[Relation
     return Filter(current, conjunction(left)) if left else current
 
 
-def semi_join(relation: Relation, key: Expr, choices: Relation, catalog: Catalog) -> Relation:
-    """The rows whose key is among the (only) column of choices. Its column is added to the output."""
-    (only,) = names(choices)
-    position = None if isinstance(key, Literal) else key.position
-    if not is_unique(choices, (only,), catalog):
-        choices = Aggregate(choices, (only,), ())
-    relation, (name,) = _with_keys(relation, [key], choices)
-    return Join(choices, relation, (only,), (name,), position)
-
-
-def full_join(left: Relation, right: Joined, conditions: list[Expr], catalog: Catalog) -> FullJoin:
-    """Two relations with all their rows, beside each other where all conditions hold: equalities of unique keys."""
-    step = _step(left, right, conditions)
-    if step is None or len(step.equalities) < len(conditions):
-        instead = "write equalities of a column of each side there, and other conditions in WHERE"
-        raise UnsupportedSQL("a FULL JOIN ON anything but equalities", instead, right.position)
-    sides = ((step.current, step.current_keys), (step.other, step.other_keys))
-    for side, keys in sides:
-        if not is_unique(side, keys, catalog):
-            found = _described(side, keys)
-            declare = f"declare a unique key for {found}, or " if found else ""
-            instead = f"{declare}join a subquery that has GROUP BY or DISTINCT on its key"
-            raise UnsupportedSQL("a FULL JOIN whose keys may repeat", instead, right.position)
-    return FullJoin(step.current, step.other, step.current_keys, step.other_keys, right.position)
+def semi_join(
+    relation: Relation, keys: list[Expr], choices: Relation, chosen: tuple[str, ...], catalog: Catalog
+) -> Join:
+    """The rows whose keys are together among the chosen columns of choices, which are added to the output."""
+    position = next((each.position for each in keys if not isinstance(each, Literal)), None)
+    if not is_unique(choices, chosen, catalog):
+        choices = Aggregate(choices, tuple(dict.fromkeys(chosen)), ())
+    relation, names_of_keys = with_keys(relation, keys, choices)
+    return Join(choices, relation, chosen, names_of_keys, position)
 
 
 def is_single_row(relation: Relation) -> bool:
@@ -115,29 +107,58 @@ def is_single_row(relation: Relation) -> bool:
             return False
 
 
-def _best_step(current: Relation, pending: list[Joined], conditions: list[Expr], catalog: Catalog) -> _Step:
-    """The first relation that joins with unique keys; one of the same owner is preferred, so that more stays local."""
+def _best_step(current: Relation, pending: list[Joined], conditions: list[Expr], catalog: Catalog) -> _Step | None:
+    """The first relation that joins with unique keys; one of the same owner is preferred, so that more stays local.
+
+    None where no equality joins any.
+    """
     steps = [step for each in pending if (step := _step(current, each, conditions)) is not None]
     if not steps:
-        name = pending[0].alias
-        instead = f"join {name!r} ON an equality with another table's column, or make it one row with an aggregate"
-        raise UnsupportedSQL("a cross join", instead, pending[0].position)
+        return None
     possible = [step for step in steps if _unique_side(step, catalog) is not None]
     if not possible:
         raise _repeating(steps[0])
     return min(possible, key=lambda step: owner(step.other) is None or owner(step.other) != owner(current))
 
 
+def _paired(current: Relation, item: Joined) -> Relation:
+    return Pairs(current, item.relation, item.position)
+
+
+def _chosen(pairs: Relation, conditions: list[Expr]) -> tuple[Relation, list[Expr]]:
+    """Pairs that fulfil the conditions on their columns, and the other conditions."""
+    own = [each for each in conditions if columns_of(each) <= frozenset(names(pairs))]
+    rest = [each for each in conditions if each not in own]
+    return (Filter(pairs, conjunction(own)) if own else pairs), rest
+
+
+def factored(condition: Expr) -> list[Expr]:
+    """Conditions that together are the same. What stands in all terms of an OR is a condition of its own."""
+    terms = [conjuncts(each) for each in _terms(condition)]
+    common = [each for each in terms[0] if all(each in term for term in terms)]
+    if len(terms) == 1 or not common:
+        return conjuncts(condition)
+    rest = [[each for each in term if each not in common] for term in terms]
+    return common + ([joined("or", [conjunction(each) for each in rest])] if all(rest) else [])
+
+
+def _terms(condition: Expr) -> list[Expr]:
+    """The conditions that OR joins."""
+    if isinstance(condition, Call) and condition.op == "or":
+        return [term for each in condition.args for term in _terms(each)]
+    return [condition]
+
+
 def _step(current: Relation, item: Joined, conditions: list[Expr]) -> _Step | None:
-    pairs = [(each, pair) for each in conditions if (pair := _pair(each, current, item.relation)) is not None]
+    pairs = [(each, pair) for each in conditions if (pair := pair_of(each, current, item.relation)) is not None]
     if not pairs:
         return None
-    left, left_keys = _with_keys(current, [pair[0] for _, pair in pairs], item.relation)
-    right, right_keys = _with_keys(item.relation, [pair[1] for _, pair in pairs], left)
+    left, left_keys = with_keys(current, [pair[0] for _, pair in pairs], item.relation)
+    right, right_keys = with_keys(item.relation, [pair[1] for _, pair in pairs], left)
     return _Step(item, tuple(each for each, _ in pairs), left, left_keys, right, right_keys)
 
 
-def _pair(condition: Expr, current: Relation, other: Relation) -> tuple[Expr, Expr] | None:
+def pair_of(condition: Expr, current: Relation, other: Relation) -> tuple[Expr, Expr] | None:
     """The two sides of an equality between the relations, the current one's first."""
     if not (isinstance(condition, Call) and condition.op == "eq"):
         return None
@@ -163,7 +184,7 @@ def _joined(step: _Step, catalog: Catalog) -> Relation:
     return Join(step.current, step.other, step.current_keys, step.other_keys, position)
 
 
-def _with_keys(relation: Relation, keys: list[Expr], other: Relation) -> tuple[Relation, tuple[str, ...]]:
+def with_keys(relation: Relation, keys: list[Expr], other: Relation) -> tuple[Relation, tuple[str, ...]]:
     """The relation with a column for each key; keys that are computed are added under names of neither relation."""
     found: list[str] = []
     added: list[tuple[str, Expr]] = []
@@ -195,27 +216,33 @@ def _same_encoding(key: Expr) -> Expr:
 
 
 def _repeating(step: _Step) -> UnsupportedSQL:
-    sides = [_described(step.current, step.current_keys), _described(step.other, step.other_keys)]
-    found = " or ".join(dict.fromkeys(side for side in sides if side is not None))
+    sides = ((step.current, step.current_keys), (step.other, step.other_keys))
+    return repeating("a join", sides, step.next.position)
+
+
+def repeating(what: str, sides: Sides, position: Position | None) -> UnsupportedSQL:
+    """The refusal of a join both of whose sides' keys may repeat."""
+    sides_of_tables = [described(relation, keys) for relation, keys in sides]
+    found = " or ".join(dict.fromkeys(side for side in sides_of_tables if side is not None))
     declare = f"declare {found} unique, or " if found else ""
     return UnsupportedSQL(
-        "a join whose keys may repeat on both sides",
+        f"{what} whose keys may repeat on both sides",
         f"{declare}join a subquery with GROUP BY or DISTINCT on its key",
-        step.next.position,
+        position,
     )
 
 
-def _described(relation: Relation, keys: tuple[str, ...]) -> str | None:
+def described(relation: Relation, keys: tuple[str, ...]) -> str | None:
     """The table and columns behind join keys, where they come straight from a table."""
     match relation:
         case Scan(table, _, columns) | KeptScan(table, columns):
             return f"{table}({', '.join(dict(columns)[key] for key in keys)})"
         case Filter(input, _):
-            return _described(input, keys)
+            return described(input, keys)
         case Project(input, outputs):
             sources = [dict(outputs)[key] for key in keys]
             if all(isinstance(source, ColumnRef) for source in sources):
-                return _described(input, tuple(source.name for source in sources if isinstance(source, ColumnRef)))
+                return described(input, tuple(source.name for source in sources if isinstance(source, ColumnRef)))
             return None
         case _:
             return None

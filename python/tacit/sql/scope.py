@@ -33,23 +33,38 @@ class Source:
 
 @dataclass(frozen=True)
 class Scope:
-    """The sources of one SELECT, from left to right."""
+    """The sources of one SELECT, from left to right.
+
+    common: columns that USING of a join that keeps rows shows in place of those of its sides, by lower-case name.
+    """
 
     sources: tuple[Source, ...] = ()
+    common: tuple[tuple[str, ColumnRef], ...] = ()
 
     def added(self, source: Source, node: exp.Expr, text: Text) -> Scope:
         """With one more source. Its alias must be new."""
         if any(each.alias.lower() == source.alias.lower() for each in self.sources):
             raise text.invalid(node, f"two tables are called {source.alias!r} here; give one another name with AS.")
-        return Scope((*self.sources, source))
+        return replace(self, sources=(*self.sources, source))
 
     def merging(self, names: frozenset[str]) -> Scope:
         """With the last source's columns of these names shown only once, from the left (JOIN ... USING)."""
-        return Scope((*self.sources[:-1], replace(self.sources[-1], merged=names)))
+        return replace(self, sources=(*self.sources[:-1], replace(self.sources[-1], merged=names)))
 
-    def nullable(self) -> Scope:
-        """With all columns as a full join has them."""
-        return Scope(tuple(each.nullable() for each in self.sources))
+    def sharing(self, first: int, columns: dict[str, ColumnRef]) -> Scope:
+        """With these columns in place of those of their (lower-case) names in all sources from the first on."""
+        hidden = [replace(each, merged=each.merged | columns.keys()) for each in self.sources[first:]]
+        return Scope((*self.sources[:first], *hidden), tuple({**dict(self.common), **columns}.items()))
+
+    def nullable(self, places: range) -> Scope:
+        """With the columns of the sources at these places as beside rows without a match."""
+        sources = [each.nullable() if place in places else each for place, each in enumerate(self.sources)]
+        common = [(name, replace(column, nullable=True)) for name, column in self.common]
+        return Scope(tuple(sources), tuple(common) if len(places) > 1 else self.common)
+
+    def part(self, first: int, stop: int | None = None) -> Scope:
+        """The sources at these places."""
+        return replace(self, sources=self.sources[first:stop])
 
     def find(self, node: exp.Column, text: Text) -> ColumnRef:
         """The column that a name means."""
@@ -69,6 +84,8 @@ class Scope:
             for visible, column in source.columns
             if visible.lower() == name.lower() and (table or name.lower() not in source.merged)
         ]
+        if not table and (shared := dict(self.common).get(name.lower())) is not None and not found:
+            return shared
         if len(found) > 1:
             choices = " or ".join(f"{source.alias}.{name}" for source, _ in found)
             raise InvalidSQL(f"the column name {name!r} is ambiguous; write {choices}.", text.position(node))
@@ -85,12 +102,15 @@ class Scope:
         sources = [each for each in self.sources if not table or each.alias.lower() == table.lower()]
         if not sources:
             raise UnknownName("table", table, [each.alias for each in self.sources], text.position(node))
-        return [
-            (visible, exp.column(visible, table=source.alias))
-            for source in sources
-            for visible, _ in source.columns
-            if table or visible.lower() not in source.merged
-        ]
+        pending, listed = {name for name, _ in self.common}, list[tuple[str, exp.Expr]]()
+        for source in sources:
+            for visible, _ in source.columns:
+                if table or visible.lower() not in source.merged:
+                    listed.append((visible, exp.column(visible, table=source.alias)))
+                elif visible.lower() in pending:
+                    pending.remove(visible.lower())
+                    listed.append((visible, exp.column(visible)))
+        return listed
 
     def _known(self, table: str) -> list[str]:
         sources = [each for each in self.sources if not table or each.alias.lower() == table.lower()]

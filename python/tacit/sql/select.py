@@ -109,7 +109,7 @@ class Select:
         except Mismatch as error:
             raise self.text.invalid(node, f"{error}.") from None
         choices = Project(source.relation, ((member.name, found),)) if found is not member else source.relation
-        return semi_join(self.scalars.added(relation), key, choices, self.catalog)
+        return semi_join(self.scalars.added(relation), [key], choices, names(choices), self.catalog)
 
     def _items(self) -> list[tuple[str, exp.Expr]]:
         """The SELECT list with its stars written out: output name and expression."""

@@ -9,6 +9,8 @@ from tacit.plan.algebra.relations import Relation
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.rules.days import with_days
 from tacit.plan.rules.distinct import drop_redundant
+from tacit.plan.rules.full_joins import settle_full_joins
+from tacit.plan.rules.marks import settle_marks
 from tacit.plan.rules.matching import choose_matches
 from tacit.plan.rules.merging import choose_merged
 from tacit.plan.rules.predicates import push_predicates
@@ -42,6 +44,7 @@ SIMPLIFY = _of_tree("simplify", lambda tree, _: simplify(tree))
 NORMAL = (
     SIMPLIFY,
     _of_tree("predicates", lambda tree, _: push_predicates(tree)),
+    _of_tree("marks", settle_marks),
     SIMPLIFY,
     _of_tree("distinct", drop_redundant),
     SIMPLIFY,
@@ -52,6 +55,7 @@ NORMAL = (
 """What every tree goes through, also one that its recipient computes alone."""
 
 FRONTIER = (
+    _of_tree("full_joins", settle_full_joins),
     _of_tree("push_down", push_down),
     SIMPLIFY,
     _of_tree("names", lambda tree, _: named(tree)),
