@@ -30,6 +30,8 @@ def join_kind(join: exp.Join, text: Text) -> Kind:
     conditions = sum([bool(join.args.get("on")), bool(join.args.get("using")), natural])
     if not conditions and not named:
         return "COMMA"
-    if (conditions == 0) == (named != "CROSS") or conditions > 1:
-        raise text.invalid(join, f"a {named} JOIN needs one condition, and a CROSS JOIN none; write ON or USING.")
+    if named == "CROSS" and conditions:
+        raise text.invalid(join, "a CROSS JOIN has no condition; write JOIN with it.")
+    if named != "CROSS" and conditions != 1:
+        raise text.invalid(join, f"a {named or 'NATURAL'} JOIN needs one condition; write ON or USING.")
     return kind

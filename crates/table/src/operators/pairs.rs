@@ -7,7 +7,7 @@
 //! all valid.
 
 use tacit_math::Plane;
-use tacit_mpc::{Backend, Linear, Rows};
+use tacit_mpc::{Backend, Linear};
 
 use super::input::at_most;
 use crate::bundle::bundle;
