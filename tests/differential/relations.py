@@ -133,7 +133,17 @@ class Relations:
         names = _qualified(other, alias)
         right = {key: next(name for name in names if name.bare == key) for key in keys}
         conditions = [f"{left[key].text} = {right[key].text}" for key in keys]
-        match self.writer.pick(["ON", "ON", "USING", "comma"]):
+        match self.writer.pick(["ON", "ON", "USING", "comma", "outer", "outer", "half"]):
+            case "outer" if not clause.conditions:
+                kind = self.writer.pick(["LEFT", "RIGHT", "FULL", "LEFT OUTER"])
+                more = self._condition(names) + self._condition(clause.scope)
+                on = " AND ".join([*conditions, *more])
+                clause.text += self.writer.note(f"{kind} JOIN", f" {kind} JOIN {other.text} {alias} ON {on}")
+            case "half" if not clause.conditions:
+                kind = self.writer.pick(["SEMI", "ANTI"])
+                on = " AND ".join([*conditions, *self._condition(names)])
+                clause.text += self.writer.note(f"{kind} JOIN", f" {kind} JOIN {other.text} {alias} ON {on}")
+                return
             case "USING" if len(joined) == 1:
                 clause.text += self.writer.note("USING", f" JOIN {other.text} {alias} USING ({', '.join(keys)})")
             case "comma":
@@ -146,6 +156,14 @@ class Relations:
             self.writer.note("JOIN of three", "")
         clause.scope += names
         joined.append(other)
+
+    def _condition(self, names: Sequence[Name]) -> list[str]:
+        """A further condition of ON, of one side's columns; most joins have none."""
+        return (
+            [self.writer.note("a condition of one side in ON", self.writer.flag(names, 1))]
+            if self.writer.often(4)
+            else []
+        )
 
     def _partner(self, clause: From, joined: list[Relation]) -> tuple[Relation, list[str]] | None:
         """A relation and keys of which one side is unique."""

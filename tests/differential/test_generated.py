@@ -58,7 +58,8 @@ FEATURES = (
     "duplicate rows", "NULL in a key", "2 owners", "3 owners", "padded rows", "outputs without names",
     "ORDER BY what is not selected", "announced rows", "consent to filter", "consent to groups", "consent to matches",
     "several recipients", "output named as another column", "computed column named as the one it hides",
-    "LIMIT by a column named as another",
+    "LIMIT by a column named as another", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN",
+    "a condition of one side in ON",
 )  # fmt: skip
 
 
