@@ -16,7 +16,7 @@ use crate::mask::and_present;
 use crate::table::{Column, Table};
 use crate::wrong_input::WrongInput;
 
-/// The most pairs; the planner refuses more, too (`MOST_PAIRS` of tacit.plan.facts.pairs).
+/// The most pairs; the planner refuses more, too (`MOST_PAIRS` of tacit.plan.physical.lower_join).
 const MOST_PAIRS: usize = 1 << 20;
 
 /// All columns of left, then those of right.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tacit.plan.algebra.refusals import UnsupportedSQL
+from tacit.plan.algebra.bounds import UNDECLARED_ROWS
+from tacit.plan.algebra.refusals import Position, UnsupportedSQL
 from tacit.plan.algebra.relations import Join, Mark, Pairs, Relation
 from tacit.plan.algebra.types import Boolean, Field
 from tacit.plan.facts.fields import field_of
@@ -84,18 +85,25 @@ def place_pairs(
     relation: Pairs, left: SharedTable, right: SharedTable, wants: tuple[Want, Want], emit: Emitter
 ) -> SharedTable:
     """The step of pairs. Raises UnsupportedSQL where there may be too many."""
-    most = left.rows.most * right.rows.most
-    if most > MOST_PAIRS:
-        sizes = f"{left.rows.most:,} rows beside {right.rows.most:,} rows"
-        construct = f"a join without an equality of {sizes}, which may be {most:,} pairs and more than {MOST_PAIRS:,},"
-        instead = "join ON an equality too, or declare fewer rows of the tables"
-        raise UnsupportedSQL(construct, instead, relation.position)
+    _refuse_many(left.rows.most, right.rows.most, relation.position)
     left = emit.prepared(left, relation.left, [], wants[0])
     right = emit.prepared(right, relation.right, [], wants[1])
     right, _ = emit.apart(right, relation.right, right.columns, set(left.physical))
     operator = ops.Pairs(emit.next, left.step, right.step)
     table = emit.secure(relation, operator, left.rows * right.rows, {**left.columns, **right.columns})
     return replace(table, physical=left.physical | right.physical)
+
+
+def _refuse_many(left: int, right: int, position: Position | None) -> None:
+    if left * right <= MOST_PAIRS:
+        return
+    instead = (
+        f"join ON an equality too, or declare so few rows of the tables that at most {MOST_PAIRS:,} pairs are made"
+    )
+    if max(left, right) >= UNDECLARED_ROWS:
+        raise UnsupportedSQL("a join without an equality of tables that declare no rows", instead, position)
+    sizes = f"{left:,} rows beside {right:,} rows, {left * right:,} pairs,"
+    raise UnsupportedSQL(f"a join without an equality of {sizes}", instead, position)
 
 
 def equality(relation: Relation, keys: tuple[str, ...], hashed: int) -> list[tuple[str, Rep]]:
