@@ -23,15 +23,15 @@
 //! left keys are unique among all rows that their owner shares as valid ones, and of equal keys those rows are last. An
 //! owner that sorts otherwise spoils the answer and learns nothing.
 //!
-//! Which left rows were found is told to them the same way back. In sorted order a left row that counts was found if the
-//! next row is a right row that found one: right rows that do not count sort behind everything, too. Where rows are
-//! merged, right rows that do not count stand in between. There a left row was found if more right rows found one before
-//! the next left row than before itself: a sum that moves as the rows did.
+//! Which left rows were found is told to them the same way back. For this right rows that do not count sort behind
+//! everything, too. In sorted order a left row that counts was found if the next row is a right row that found one.
+//! Where rows are merged, right rows that do not count stand in between. There the right rows that found one are
+//! counted before each left row. It was found if that number is larger at the next left row.
 //!
 //! Cost beyond the sort: n left and m right rows have W bits of left columns and key. About 4/3 (n + 2 (n + m)) W bits
-//! and 14 rounds, and one equality of m keys. Right columns never move. Kept right rows: an AND for each bit of the left
-//! columns of m rows. Kept left rows: two moves of n + m bits and an AND of n bits, or, where rows are merged, two moves
-//! of numbers of 32 bits and a test for zero. The rounds are constant in n and m.
+//! and 14 rounds, and one equality of m keys. Right columns never move. Kept right rows: an AND for each bit of the
+//! left columns of m rows, in two rounds. Kept left rows: two moves of n + m bits and an AND of n bits, in constant
+//! rounds. Where rows are merged, these are two moves of numbers of 32 bits and a test for zero.
 
 use std::sync::Arc;
 
