@@ -97,9 +97,7 @@ def place_pairs(
 def _refuse_many(left: int, right: int, position: Position | None) -> None:
     if left * right <= MOST_PAIRS:
         return
-    instead = (
-        f"join ON an equality too, or declare so few rows of the tables that at most {MOST_PAIRS:,} pairs are made"
-    )
+    instead = f"join ON an equality, or declare rows for at most {MOST_PAIRS:,} pairs"
     if max(left, right) >= UNDECLARED_ROWS:
         raise UnsupportedSQL("a join without an equality of tables that declare no rows", instead, position)
     sizes = f"{left:,} rows beside {right:,} rows, {left * right:,} pairs,"

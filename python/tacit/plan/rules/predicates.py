@@ -1,8 +1,8 @@
 """Predicate push-down: every condition moves towards the tables as far as it can.
 
-A condition passes projections (its columns become their expressions), unions (into every input), sorts, and the input
-of a broadcast or a mark. It also passes the side of a join that has all its columns, unless these are NULL beside rows
-that are kept, and an aggregation if it uses only group keys. It stops at a limit.
+A condition passes projections (its columns become their expressions), unions (into every input) and sorts. It passes
+the input of a broadcast or a mark, the side of a join that has all its columns, and an aggregation if it uses only
+group keys. It stops at a limit, and where its columns are NULL beside rows that a join keeps.
 """
 
 from __future__ import annotations
