@@ -54,9 +54,9 @@ def bound(case: Case) -> tuple[Relation, Catalog]:
 
 
 def matched(relation: Relation) -> Relation:
-    """With a Match in place of each Join."""
+    """With a Match in place of each Join that keeps no rows."""
     relation = over_children(relation, matched)
-    if isinstance(relation, Join):
+    if isinstance(relation, Join) and relation.kept == "none":
         return Match(relation.left, relation.right, relation.left_keys, relation.right_keys, right_unique=False)
     return relation
 
