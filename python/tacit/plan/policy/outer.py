@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Join, Mark, Pairs
 from tacit.plan.policy.expressions import turned
 from tacit.plan.policy.offers import protected, wholly_open
@@ -17,7 +18,7 @@ from tacit.plan.policy.united import together
 def outer(relation: Join, left: State, right: State, recipients: tuple[str, ...]) -> State:
     """A join that keeps rows: its columns are NULL where there is no match, and so tell of the rows of both sides."""
     keys = _keys([(left, relation.left_keys), (right, relation.right_keys)])
-    whole = _with_rows(together(left, right), union([keys, _uncounted(left, right, recipients)]))
+    whole = _with_rows(together(left, right), union([keys, _uncounted(left, right, recipients, relation.position)]))
     columns = {name: _telling(each, whole.rows) for name, each in {**left.columns, **right.columns}.items()}
     return replace(whole, relation=replace(relation, left=left.relation, right=right.relation), columns=columns)
 
@@ -25,21 +26,23 @@ def outer(relation: Join, left: State, right: State, recipients: tuple[str, ...]
 def marked(relation: Mark, input: State, choices: State, recipients: tuple[str, ...]) -> State:
     """The rows of input. The mark tells of the rows of choices."""
     keys = _keys([(input, relation.input_keys), (choices, relation.choice_keys)])
-    whole = _with_rows(together(input, choices), union([keys, _uncounted(input, choices, recipients)]))
+    whole = _with_rows(
+        together(input, choices), union([keys, _uncounted(input, choices, recipients, relation.position)])
+    )
     relation = replace(relation, input=input.relation, choices=choices.relation)
     return replace(whole, relation=relation, columns={**input.columns, relation.name: Derived(whole.rows)})
 
 
 def paired(relation: Pairs, left: State, right: State, recipients: tuple[str, ...]) -> State:
     """Every row of each side is there as often as the other side has rows."""
-    whole = _with_rows(together(left, right), _uncounted(left, right, recipients))
+    whole = _with_rows(together(left, right), _uncounted(left, right, recipients, relation.position))
     relation = replace(relation, left=left.relation, right=right.relation)
     return replace(whole, relation=relation, columns={**left.columns, **right.columns})
 
 
 def _with_rows(whole: State, more: Items) -> State:
-    """A row may be repeated, so that none is known to be its own."""
-    return replace(whole, rows=union([whole.rows, more, selected(whole)]), identity=frozenset())
+    """Rows of all instances may be repeated: what joins with them later is repeated by each of them."""
+    return replace(whole, rows=union([whole.rows, more, selected(whole)]))
 
 
 def _keys(sides: list[tuple[State, tuple[str, ...]]]) -> Items:
@@ -54,10 +57,9 @@ def _telling(column: Derived, rows: Items) -> Derived:
     return replace(column, items=union([column.items, rows]), plain=None, constant=False)
 
 
-def _uncounted(one: State, other: State, recipients: tuple[str, ...]) -> Items:
+def _uncounted(one: State, other: State, recipients: tuple[str, ...], position: Position | None) -> Items:
     """The tables of which units would be told that are not there."""
     instances = one.one | one.many | other.one | other.many
     bound = (each for each in instances if protected(each.table, recipients))
-    return frozenset(
-        Item(each, None, "floor", detail="absent") for each in bound if not wholly_open(each.table, recipients)
-    )
+    closed = (each for each in bound if not wholly_open(each.table, recipients))
+    return frozenset(Item(each, None, "floor", detail="absent", position=position) for each in closed)
