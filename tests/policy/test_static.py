@@ -23,6 +23,7 @@ from .owners import OWNERS, PEOPLE, TODAY, allowed, refusal, terms, with_table
 
 JOINED = "customers c JOIN people p ON c.ssn = p.ssn"
 NORTH = ("north",)
+ABSENT = "a join that is not an inner one tells which units of people are missing, and nothing counts them"
 
 REFUSED = [
     # query, recipients, rule, place, sentence, change
@@ -114,6 +115,27 @@ REFUSED = [
         "SELECT floor FROM rooms", "south", "select", 8,
         "rooms.floor would be seen row by row; not all who ask may see it", "ask for COUNT(*)",
     ),
+    (
+        "SELECT COUNT(*) FROM customers c LEFT JOIN people p ON c.ssn = p.ssn", "north", "floor", 44,
+        ABSENT, "ask south for people, rule floor",
+    ),
+    (
+        "SELECT COUNT(*) FROM customers c ANTI JOIN people p ON c.ssn = p.ssn", "north", "floor", 44,
+        ABSENT, "ask south for people, rule floor",
+    ),
+    (
+        "SELECT COUNT(*) FROM customers c, people p WHERE c.revenue > 5", "north", "floor", 35,
+        ABSENT, "ask south for people, rule floor",
+    ),
+    (
+        "SELECT COUNT(*) FROM (SELECT a.ssn AS k FROM customers a, copies b) c JOIN people p ON c.k = p.ssn", "north",
+        "repeats", 8, "copies may count a row of people several times", "write COUNT(DISTINCT p.ssn)",
+    ),
+    (
+        "SELECT COUNT(*) FROM (SELECT a.ssn AS k FROM customers a LEFT JOIN copies b ON a.ssn = b.ssn) c "
+        "JOIN people p ON c.k = p.ssn", "north",
+        "repeats", 8, "copies may count a row of people several times", "write COUNT(DISTINCT p.ssn)",
+    ),
 ]  # fmt: skip
 
 
@@ -135,6 +157,10 @@ def test_a_refusal_has_rule_place_sentence_and_a_change_that_passes(
 
 
 ALLOWED = [
+    "SELECT COUNT(*) FROM (SELECT a.* FROM customers a ANTI JOIN copies b ON a.ssn = b.ssn) c "
+    "JOIN people p ON c.ssn = p.ssn",
+    "SELECT COUNT(*), SUM(b.copy) FROM customers a LEFT JOIN copies b ON a.ssn = b.ssn",
+    "SELECT COUNT(*) FROM customers c SEMI JOIN people p ON c.ssn = p.ssn",
     "SELECT COUNT(*) FROM people",
     f"SELECT COUNT(*) FROM {JOINED}",
     f"SELECT COUNT(DISTINCT c.ssn) FROM {JOINED}",

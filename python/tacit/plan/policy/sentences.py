@@ -118,9 +118,7 @@ def _floor(item: Item) -> str:
         case "limited":
             return f"a LIMIT tells how many rows of {table} there are, and so how many a condition leaves out"
         case "absent":
-            return (
-                f"rows of {table} may be missed or repeated in an outer join, an anti join or pairs of rows, uncounted"
-            )
+            return f"a join that is not an inner one tells which units of {table} are missing, and nothing counts them"
         case "united":
             return f"equal values match rows of {table} with those of others in a UNION, and nothing counts how many"
         case "delivered":
