@@ -49,6 +49,8 @@ def relation_text(relation: Relation) -> str:
             return f"({below})"
         case Pairs():
             return f"({below})"
+        case Join() if relation.kept != "none":
+            return f"({below}) | {_JOINS[relation.kept]} {clause(relation)}"
         case Join() | FullJoin() | Match() | Mark():
             return f"({below}) | {clause(relation)}"
         case Filter() | Project() | Aggregate() | Sort() | Limit():
