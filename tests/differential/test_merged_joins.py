@@ -45,6 +45,10 @@ WIDE = [
     "SELECT long, v, w FROM people JOIN visits ON long = whole",
     "SELECT name, v, w FROM people JOIN visits ON name = who AND day = date",
     "SELECT price, v, w FROM people JOIN visits ON price = paid AND id = pid",
+    "SELECT long, v, w FROM people FULL JOIN visits ON long = whole",
+    "SELECT long, whole, v, w FROM people LEFT JOIN visits ON long = whole AND w > 3",
+    "SELECT w, v FROM people RIGHT JOIN visits ON name = who AND day = date",
+    "SELECT v FROM people ANTI JOIN visits ON long = whole",
 ]
 SEEN = "(SELECT pid, whole, w FROM visits UNION ALL SELECT id AS pid, long AS whole, 0.25 AS w FROM people)"
 UNSORTED = [

@@ -30,6 +30,7 @@ from tacit.plan.physical.operators import (
     Named,
     Operator,
     Ordered,
+    Pairs,
     Project,
     Psi,
     Release,
@@ -81,6 +82,8 @@ EXAMPLES: tuple[Operator, ...] = (
     Limit(14, 13, None, 2),
     Keep(15, 14, "kept", ("x",)),
     Release(16, 14, ("a", "b"), ("x",), ("x",), ordered=True),
+    Join(17, 7, 8, ("x",), ("y",), ("x", "h"), (), kept="both", found="m"),
+    Pairs(18, 7, 8),
 )
 
 
