@@ -2,10 +2,12 @@
 
 A condition passes projections (its columns become their expressions), unions (into every input), sorts, and the input
 of a broadcast. It also passes the side of a join that has all its columns, and an aggregation if it uses only group
-keys. It stops at a limit.
+keys, and a window if it uses only what the rows of a partition agree in. It stops at a limit.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from tacit.plan.algebra.expressions import conjunction, conjuncts, substitute
 from tacit.plan.algebra.relations import (
@@ -19,6 +21,7 @@ from tacit.plan.algebra.relations import (
     Relation,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.algebra.trees import over_children
 from tacit.plan.facts.fields import columns_of, names
@@ -46,6 +49,9 @@ def _sink(relation: Relation, conditions: list[Expr]) -> Relation:
         case Broadcast(input, scalar):
             mine, rest = _using(conditions, names(input))
             return _kept(Broadcast(_sink(input, mine), _sink(scalar, [])), rest)
+        case Window(input, partition):
+            mine, rest = _using(conditions, partition)
+            return _kept(replace(relation, input=_sink(input, mine)), rest)
         case Aggregate(input, keys, aggregations):
             mine, rest = _using(conditions, keys)
             return _kept(Aggregate(_sink(input, mine), keys, aggregations), rest)
