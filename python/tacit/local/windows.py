@@ -36,12 +36,13 @@ def windowed(window: Window, among_peers: str | None = None) -> Iterator[tuple[s
     """The outputs of a window over the input. among_peers: a column by which peers are told apart."""
     for each in window.outputs:
         order = [exp.Ordered(this=column(k.column), desc=k.descending, nulls_first=k.nulls_first) for k in window.order]
-        if among_peers is not None and tells_peers_apart(each) and _counts_rows(each):
-            order.append(exp.Ordered(this=column(among_peers), desc=False, nulls_first=False))
+        apart = among_peers is not None and tells_peers_apart(each)
+        whole = [*order, exp.Ordered(this=column(among_peers), desc=False, nulls_first=False)] if among_peers else order
+        order = whole if apart and _counts_rows(each) else order
         yield (
             each.name,
             exp.Window(
-                this=_call(each),
+                this=_call(each, whole if apart and not _counts_rows(each) else []),
                 partition_by=[column(name) for name in window.partition],
                 order=exp.Order(expressions=order) if order else None,
                 spec=_spec(each.frame) if each.function in OF_FRAMES else None,
@@ -54,7 +55,8 @@ def _counts_rows(output: WindowOutput) -> bool:
     return output.frame.unit == "rows" or output.function not in OF_FRAMES
 
 
-def _call(output: WindowOutput) -> exp.Expr:
+def _call(output: WindowOutput, among: list[exp.Ordered]) -> exp.Expr:
+    """The function. among: the order in which a frame of peers has a first and a last row."""
     call = FUNCTIONS[output.function]
     match output.function:
         case "count_rows":
@@ -67,7 +69,8 @@ def _call(output: WindowOutput) -> exp.Expr:
         case _ if output.function in NUMBERS:
             return call()
         case _:
-            return call(this=column(output.column or ""))
+            argument: exp.Expr = column(output.column or "")
+            return call(this=exp.Order(this=argument, expressions=among) if among else argument)
 
 
 def _spec(frame: Frame) -> exp.WindowSpec:
