@@ -150,7 +150,7 @@ def value_in(expr: Expr, other: Expr) -> Expr:
         room = bounds.INTEGER_RANGES[target.sql] if isinstance(target, Integer) else _decimal_range(target)
         if _scale(found.type) == _scale(target) and room[0] <= low and high <= room[1]:
             return found
-        raise Mismatch(f"a {sql_name(expr.type)} may not fit a {sql_name(target)}")
+        raise Mismatch(f"a value of the type {sql_name(expr.type)} may not fit {sql_name(target)}")
     common = common_type(other, expr)
     if sql_name(common) != sql_name(target):
         raise Mismatch(f"{sql_name(expr.type)} and {sql_name(target)} do not go together")

@@ -174,7 +174,10 @@ class Grouping:
 
 def _within(node: exp.Window) -> Iterator[exp.Expr]:
     """What stands in a window function and its OVER clause: the function itself is none of a group."""
-    yield from node.this.iter_expressions()
+    call = node.this
+    while isinstance(call, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
+        call = call.this
+    yield from call.iter_expressions()
     yield from (each for each in node.iter_expressions() if each is not node.this)
 
 
