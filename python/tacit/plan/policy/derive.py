@@ -162,13 +162,14 @@ class Derivation:
         What everybody may see row by row may be computed with in any way.
         """
         bound = {each for each in below.one | below.many if protected(each.table, self.recipients)}
+        refused = {each for each in bound if not wholly_open(each.table, self.recipients)}
         closed = frozenset(
             Item(each, None, "window", detail=output.function.upper(), position=output.position)
-            for each in bound
-            if not wholly_open(each.table, self.recipients)
+            for each in refused
             for output in relation.outputs
         )
-        whole = Derived(union(each.items for each in below.columns.values()), linear=False)
+        made_of = union(each.items for each in below.columns.values())
+        whole = Derived(frozenset(each for each in made_of if each.instance not in refused), linear=False)
         columns = {**below.columns, **{each.name: whole for each in relation.outputs}}
         return replace(below.over(replace(relation, input=below.relation), closed), columns=columns)
 
