@@ -57,11 +57,13 @@ REFUSED = [
     ),
     (
         "SELECT seat, ROW_NUMBER() OVER (ORDER BY seat) AS n FROM people", "north", "window", 14,
-        "ROW_NUMBER OVER tells of other rows of people than it stands beside, which nothing counts", "ask south for people, rule window",
+        "ROW_NUMBER OVER tells of other rows of people than it stands beside, which nothing counts",
+        "ask south for people, rule window",
     ),
     (
         "SELECT city, SUM(COUNT(*)) OVER () AS n FROM people GROUP BY city", "north", "window", 14,
-        "SUM OVER tells of other rows of people than it stands beside, which nothing counts", "ask south for people, rule window",
+        "SUM OVER tells of other rows of people than it stands beside, which nothing counts",
+        "ask south for people, rule window",
     ),
     (
         "SELECT SUM(n) FROM (SELECT ssn, ROW_NUMBER() OVER (ORDER BY id) AS n FROM customers) c "
