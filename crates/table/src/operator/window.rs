@@ -94,8 +94,8 @@ pub enum FrameUnit {
 pub struct Frame {
     /// What the bounds are counted in.
     pub unit: FrameUnit,
-    /// The first row, so many behind the row itself; None: that of the partition.
+    /// The first row, by its distance behind the row itself; None: that of the partition.
     pub start: Option<i64>,
-    /// The last row; None: that of the partition.
+    /// The last row, in the same way; None: that of the partition.
     pub end: Option<i64>,
 }

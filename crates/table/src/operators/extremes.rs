@@ -1,7 +1,7 @@
 //! The smallest or largest value of rows that stand together, for every row, level by level.
 //!
-//! Functionality: each row gets the largest (or smallest) value that is not NULL among itself and a public number of
-//! rows before it, or behind it, of its group; NULL where there is none. Discloses nothing.
+//! Functionality: each row gets the largest, or smallest, value among itself and the rows near to it in its group. How
+//! far these reach before it and behind it is public. NULLs do not count; of NULLs alone it is NULL. Discloses nothing.
 //!
 //! Method: what covers p rows and, s <= p rows away, the same again cover p + s rows. Rows of the group that are
 //! counted twice do no harm. Rows of other groups are not taken, by one bit. For a window of w rows that is log2(w)
@@ -61,7 +61,7 @@ pub(crate) fn extreme<B: Backend>(
     Ok(from_key_planes(b, key, value, direction))
 }
 
-/// The greatest key among a row and so many in one direction, less one. towards: 1 or -1.
+/// The greatest key among `count` rows, from a row on in one direction. towards: 1 or -1.
 fn spread<B: Backend>(
     b: &mut B,
     chain: &mut Chain<B>,

@@ -1,7 +1,7 @@
 //! Rows in the order of a window: which of them belong together, and what stands at the bounds of their frames.
 //!
-//! A frame's bounds are places: the first and last row of the partition or among peers, or a row so many before or
-//! behind. Which row of the table is so many rows away is public; whether it is in the partition is one bit. What
+//! A frame's bounds are places: the first and last row of the partition or among peers, or a row at a public distance.
+//! Which row of the table that is, is public; whether it is in the partition is one bit. What
 //! stands in a first or last row is copied from it ([`super::copies`]), all of one kind of place at once.
 
 use tacit_mpc::circuits::Planes;
@@ -27,7 +27,7 @@ pub(crate) enum Position {
     FirstPeer,
     /// The last row among peers.
     LastPeer,
-    /// So many rows behind; negative: before.
+    /// The row at this distance behind; negative: before.
     Row(isize),
 }
 

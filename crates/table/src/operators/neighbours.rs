@@ -31,8 +31,8 @@ impl<B: Backend> Chain<B> {
         moved_bits::<B>(self.next(), -1)
     }
 
-    /// Whether the row so many behind is in a row's group. About 2 log2 of the distance ANDs of a bit, each in a round
-    /// of its own.
+    /// Whether the row at this distance behind is in a row's group. About 2 log2 of the distance ANDs of a bit, each in
+    /// a round of its own.
     pub fn within(&mut self, b: &mut B, by: isize) -> Result<B::Bits> {
         let distance = by.unsigned_abs();
         if !self.found.contains_key(&distance) {
@@ -72,7 +72,7 @@ impl<B: Backend> Chain<B> {
     }
 }
 
-/// Each row with the bit of the row so many behind (negative: before); zero where there is none. Local.
+/// Each row with the bit of the row at a distance behind (negative: before); zero where there is none. Local.
 pub(crate) fn moved_bits<B: Backend>(x: &B::Bits, by: isize) -> B::Bits {
     let rows = x.rows();
     let left = rows.saturating_sub(by.unsigned_abs());

@@ -10,7 +10,7 @@ use crate::mask::keep;
 use crate::operator::Frame;
 use crate::table::{Shares, Value};
 
-/// What a row has that has no row so many away in its partition.
+/// What a row has in whose partition there is no row at the distance.
 pub(crate) enum Otherwise<B: Backend> {
     /// NULL.
     Null,
@@ -23,18 +23,18 @@ pub(crate) enum Otherwise<B: Backend> {
 enum Look<B: Backend> {
     /// At a first or last row.
     Copied(Copy),
-    /// At a row so many behind.
+    /// At a row at this distance behind.
     Near { value: Value<B>, by: isize, otherwise: Otherwise<B> },
 }
 
-/// A value of another row. needs: NULL where there is no row so many behind in the partition.
+/// A value of another row. needs: NULL where there is no row at this distance behind in the partition.
 pub(crate) struct Picked<B: Backend> {
     look: Look<B>,
     needs: Option<isize>,
 }
 
 impl<B: Backend> Picked<B> {
-    /// That of the row so many behind.
+    /// That of the row at this distance behind.
     pub fn near(value: Value<B>, by: isize, otherwise: Otherwise<B>) -> Self {
         Self { look: Look::Near { value, by, otherwise }, needs: None }
     }

@@ -193,7 +193,7 @@ impl<B: Backend> Totals<B> {
         in_one_ring!((self, other), x, y => linear::sub(x, y))
     }
 
-    /// Each row with the total of the row so many behind (negative: before); zero where there is none. Local.
+    /// Each row with the total of the row at a distance behind (negative: before); zero where there is none. Local.
     pub fn moved(&self, by: isize) -> Self {
         match self {
             Self::M32(x) => Self::M32(moved_numbers::<u32, B>(x, by)),

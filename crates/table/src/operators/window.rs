@@ -1,18 +1,17 @@
 //! `window`: every row with values computed over the rows of its partition.
 //!
 //! Functionality: the rows of the table, valid ones first, by partition and in its order, with a column for each
-//! output. Rows that are not valid are in no row's partition. Of rows that are equal in the order no node knows which
-//! comes first, and functions that tell such rows apart take them in an order of which nobody knows anything. Discloses
-//! nothing: not even how many partitions there are.
+//! output. Rows that are not valid are in no valid row's partition. Functions that tell rows apart which are equal in
+//! the order take them in an order that no node knows. Discloses nothing: not even how many partitions there are.
 //!
 //! Method: one sort by partition and order; a table that is in that order already stays as it is. Equality with the
 //! next row tells where partitions end, and which rows are peers. Row numbers, ranks, counts and sums are differences
 //! of prefix sums ([`super::running`]) at the bounds of frames ([`super::frames`]). Other values are those of the row
 //! at a bound; MIN and MAX those of a row that has already looked at the others ([`super::extremes`]).
 //!
-//! Cost beyond the sort: an equality of the keys, and for each kind of bound that is a first or last row, of the
-//! partition or among peers, one copying of what is asked of it ([`super::copies`]). A bound that is a number of rows
-//! away is a choice by one bit. MIN and MAX take log2 of the rows that they look at comparisons.
+//! Cost beyond the sort: an equality of the keys. First and last rows, of the partition or among peers, are four kinds
+//! of bounds; of each kind that is asked for, all values are copied at once ([`super::copies`]). A bound that is a
+//! number of rows away is a choice by one bit. MIN and MAX take log2 of the rows that they look at comparisons.
 
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 
 A condition passes projections (its columns become their expressions), unions (into every input), sorts, and the input
 of a broadcast. It also passes the side of a join that has all its columns, and an aggregation if it uses only group
-keys, and a window if it uses only what the rows of a partition agree in. It stops at a limit.
+keys. It passes a window if it uses only what the rows of a partition agree in, and stops at a limit.
 """
 
 from __future__ import annotations
