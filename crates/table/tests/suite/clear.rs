@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::world::cases::{Case, cases};
 use super::world::steps::{input_distinct, input_table, join, release, with};
 use super::world::tables::{TEXTS, inputs};
-use super::world::windows::windows;
+use super::world::windows::{FRAMES, windows};
 use super::world::{Clear, Plan, model, runs};
 use proptest::prelude::*;
 use tacit_table::DataTable;
@@ -34,6 +34,11 @@ proptest! {
     }
 
     #[test]
+    fn all_frames(seed: u64, rows in 0usize..40) {
+        windows(None, &FRAMES).iter().for_each(|case| check(case, seed, rows, 0));
+    }
+
+    #[test]
     fn padded_inputs(seed: u64, rows in 0usize..70, left_rows in 0usize..14) {
         cases(Some(70)).iter().for_each(|case| check(case, seed, rows, left_rows));
     }
@@ -59,7 +64,7 @@ fn thousands_of_rows() {
 /// Fewer than of other operators, since the interpreter looks at all rows of each frame.
 #[test]
 fn hundreds_of_rows_in_windows() {
-    windows(Some(300)).iter().for_each(|case| check(case, 12, 290, 0));
+    windows(Some(300), &FRAMES).iter().for_each(|case| check(case, 12, 290, 0));
 }
 
 #[test]

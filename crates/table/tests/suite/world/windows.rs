@@ -63,8 +63,28 @@ fn of_peers() -> Vec<String> {
     ]
 }
 
+/// First and last rows of frames, of all kinds.
+pub const FRAMES: [(&str, &str); 13] = [
+    ("null", "0"),
+    ("null", "2"),
+    ("null", "-2"),
+    ("-1", "0"),
+    ("-3", "2"),
+    ("0", "0"),
+    ("-4", "-2"),
+    ("1", "3"),
+    ("0", "null"),
+    ("2", "null"),
+    ("-2", "null"),
+    ("null", "null"),
+    ("-1000", "1000"),
+];
+
+/// Some of them.
+pub const FEW: [(&str, &str); 2] = [("-1", "2"), ("null", "-2")];
+
 /// Outputs that need an order of all rows.
-fn of_rows() -> Vec<String> {
+fn of_rows(frames: &[(&str, &str)]) -> Vec<String> {
     let (count, sum) = (ring64(20, false), ring64(40, true));
     let (small, number, text) = (bits(13, false, false), bits(17, true, true), bits(24, false, true));
     let shift = |number: usize| format!(r#","number":{number}"#);
@@ -82,22 +102,7 @@ fn of_rows() -> Vec<String> {
         output("other", "lag", "u", &bits(12, true, true), &default(3, "k")),
         output("some", "lead", "r", &ring64(40, true), &default(1, "v")),
     ];
-    let frames = [
-        ("null", "0"),
-        ("null", "2"),
-        ("null", "-2"),
-        ("-1", "0"),
-        ("-3", "2"),
-        ("0", "0"),
-        ("-4", "-2"),
-        ("1", "3"),
-        ("0", "null"),
-        ("2", "null"),
-        ("-2", "null"),
-        ("null", "null"),
-        ("-1000", "1000"),
-    ];
-    for (at, (start, end)) in frames.into_iter().enumerate() {
+    for (at, (start, end)) in frames.iter().enumerate() {
         let frame = rows(start, end);
         found.extend([
             output(&format!("n{at}"), "count_rows", "", &count, &frame),
@@ -119,7 +124,7 @@ fn names(outputs: &[String]) -> Vec<String> {
 }
 
 /// Windows over the big table.
-pub fn windows(padded: Option<usize>) -> Vec<Case> {
+pub fn windows(padded: Option<usize>, frames: &[(&str, &str)]) -> Vec<Case> {
     let case = |name, partition: &[&str], order: &[(&str, bool)], outputs: &[String], kept: bool| {
         let names = names(outputs);
         let shown: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -150,8 +155,8 @@ pub fn windows(padded: Option<usize>) -> Vec<Case> {
     vec![
         case("window of peers", &["k"], &[("u", false)], &of_peers(), true),
         case("window of peers in all", &[], &[("-b", true), ("s", true)], &of_peers(), false),
-        case("window of rows", &["k"], &[("-r", true), ("id", false)], &of_rows(), true),
-        case("window of rows in all", &[], &[("id", false)], &of_rows(), false),
+        case("window of rows", &["k"], &[("-r", true), ("id", false)], &of_rows(frames), true),
+        case("window of rows in all", &[], &[("id", false)], &of_rows(frames), false),
         case("window of partitions", &["b", "h"], &[], &whole, true),
         case("window of the whole", &[], &[], &whole, false),
         after_groups,
