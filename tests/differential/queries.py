@@ -104,7 +104,7 @@ class _Queries:
     def _select(self) -> _Select:
         clause = self.relations.from_clause()
         where = self._where(clause)
-        match self.writer.pick(["rows", "rows", "groups", "groups", "groups", "totals", "star", "windows"]):
+        match self.writer.pick(["rows", "rows", "groups", "groups", "groups", "totals", "star", "windows", "windows"]):
             case "groups":
                 return self._groups(clause, where)
             case "windows" if any(name.shown for name in clause.scope):

@@ -58,7 +58,8 @@ FEATURES = (
     "duplicate rows", "NULL in a key", "2 owners", "3 owners", "padded rows", "outputs without names",
     "ORDER BY what is not selected", "announced rows", "consent to filter", "consent to groups", "consent to matches",
     "several recipients", "output named as another column", "computed column named as the one it hides",
-    "LIMIT by a column named as another",
+    "LIMIT by a column named as another", "QUALIFY", "ROWS frame", "row_number OVER", "rank OVER", "dense_rank OVER",
+    "ntile OVER", "lag OVER", "lead OVER", "first_value OVER", "last_value OVER", "count OVER", "sum OVER", "max OVER",
 )  # fmt: skip
 
 
@@ -162,7 +163,7 @@ def compare(engine: Engine, examples: int, keys: Path, suite: str = "rep3") -> T
 
 def test_generated_questions_contain_everything() -> None:
     met: Counter[str] = Counter()
-    search(lambda question: met.update(question.features), 300, number=1)
+    search(lambda question: met.update(question.features), 400, number=1)
     assert [feature for feature in FEATURES if not met[feature]] == []
 
 
