@@ -3,10 +3,10 @@
 //! Functionality: of c rows in k buckets the first c mod k buckets have one row more than the others. c is secret, k
 //! public. Discloses nothing.
 //!
-//! Method: q = c div k is the top of c times a public number, exact for as many bits as c has (Granlund, Montgomery,
-//! "Division by invariant integers using multiplication", PLDI 1994, theorem 4.2). Bucket j, from 0, begins at the row
-//! j q + min(j, c mod k). The number of a row's bucket is how many buckets begin with the row or before it. Such a row
-//! is before neither j q + j nor j q + c mod k, or not before both: two signs for each bucket.
+//! Method: q = c div k is the top of c times a public number, exact for as many bits as c has. (Source: Granlund,
+//! Montgomery, "Division by invariant integers using multiplication", PLDI 1994, theorem 4.2.) Bucket j, from 0, begins
+//! at the row j q + min(j, c mod k). The number of a row's bucket is how many buckets begin with the row or before it.
+//! Such a row is not before both j q + j and j q + c mod k: two signs for each bucket.
 //!
 //! Cost: a conversion to planes and back, and 2 (k - 1) signs of numbers as wide as those of rows.
 
