@@ -104,9 +104,11 @@ class _Queries:
     def _select(self) -> _Select:
         clause = self.relations.from_clause()
         where = self._where(clause)
-        match self.writer.pick(["rows", "rows", "groups", "groups", "groups", "totals", "star"]):
+        match self.writer.pick(["rows", "rows", "groups", "groups", "groups", "totals", "star", "windows", "windows"]):
             case "groups":
                 return self._groups(clause, where)
+            case "windows" if any(name.shown for name in clause.scope):
+                return self._windows(clause, where)
             case "totals":
                 outputs = self._aggregates(clause.scope)
                 self.writer.note("aggregates without GROUP BY", "")
@@ -128,6 +130,58 @@ class _Queries:
         after = f" FROM {clause.text}{where}"
         self._reuse_names(outputs, clause.scope)
         return _Select(outputs, f"SELECT {distinct}", after, scope=[] if distinct else clause.scope)
+
+    def _windows(self, clause: From, where: str) -> _Select:
+        """Columns beside window functions, and a condition on one of these."""
+        writer = self.writer
+        windows = [self._window(clause.scope) for _ in range(writer.pick([1, 1, 2, 3]))]
+        qualify = ""
+        if writer.often(3):
+            number = writer.pick(["1", "2", "3"])
+            qualify = writer.note("QUALIFY", f" QUALIFY {writer.pick(['rank()', 'count(*)'])} OVER (ORDER BY ")
+            qualify += f"{writer.pick([n for n in clause.scope if n.shown]).text}) <= {number}"
+        outputs = [self._column(clause.scope), *windows]
+        distinct = writer.note("DISTINCT", "DISTINCT ") if writer.often(6) else ""
+        return _Select(outputs, f"SELECT {distinct}", f" FROM {clause.text}{where}{qualify}")
+
+    def _window(self, scope: Sequence[Name]) -> _Output:
+        """A window function. One that tells peers apart is over rows in the order of all columns that it can show."""
+        writer, shown = self.writer, [name for name in scope if name.shown]
+        numbers = [name for name in shown if name.family in ("whole", "decimal")]
+        partition = f"PARTITION BY {writer.pick(scope).text} " if writer.often(2) else ""
+        some = ", ".join(f"{writer.pick(shown).text}{self._direction()}" for _ in range(writer.pick([1, 1, 2])))
+        order = f"ORDER BY {some}" if not writer.often(3) else ""
+        total = (
+            f"ORDER BY {', '.join(f'{name.text}{self._direction()}' for name in writer.draw(st.permutations(shown)))}"
+        )
+        frame = ""
+        if writer.often(2):
+            start, end = sorted((writer.pick([-9, -3, -1, 0, 1, 4]), writer.pick([-2, -1, 0, 1, 2, 9])))
+            bounds = [self._bound(start), self._bound(end)]
+            bounds[0] = writer.pick([bounds[0], bounds[0], "UNBOUNDED PRECEDING"])
+            bounds[1] = writer.pick([bounds[1], bounds[1], "UNBOUNDED FOLLOWING"])
+            frame, order = writer.note("ROWS frame", f" ROWS BETWEEN {bounds[0]} AND {bounds[1]}"), total
+        of = writer.pick(shown).text
+        shifted = f"{of}, {writer.pick([1, 1, 2, 0, 40])}{writer.pick(['', f', {of}'])}"
+        calls = {
+            "row_number()": total, "rank()": f"ORDER BY {some}", "dense_rank()": f"ORDER BY {some}",
+            f"ntile({writer.pick([1, 3, 7])})": total, f"lag({shifted})": total, f"lead({shifted})": total,
+            f"first_value({of})": total + frame, f"last_value({of})": total + frame,
+            "count(*)": order + frame, f"count({of})": order + frame, f"min({of})": order + frame,
+            f"max({of})": order + frame,
+        }  # fmt: skip
+        calls |= {f"{name}({writer.pick(numbers).text})": order + frame for name in ("sum", "avg") if numbers}
+        call = writer.pick(sorted(calls))
+        text = writer.note(f"{call.split('(')[0]} OVER", f"{call} OVER ({partition}{calls[call]})")
+        return _Output(text, self.relations.fresh("o"), double=call.startswith("avg"))
+
+    def _direction(self) -> str:
+        return self.writer.pick(["", "", " DESC"]) + self.writer.pick(["", "", " NULLS FIRST"])
+
+    def _bound(self, distance: int) -> str:
+        if distance == 0:
+            return "CURRENT ROW"
+        return f"{abs(distance)} {'PRECEDING' if distance < 0 else 'FOLLOWING'}"
 
     def _groups(self, clause: From, where: str) -> _Select:
         writer = self.writer

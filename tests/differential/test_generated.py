@@ -60,6 +60,8 @@ FEATURES = (
     "several recipients", "output named as another column", "computed column named as the one it hides",
     "LIMIT by a column named as another", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN",
     "a condition of one side in ON",
+    "QUALIFY", "ROWS frame", "row_number OVER", "rank OVER", "dense_rank OVER",
+    "ntile OVER", "lag OVER", "lead OVER", "first_value OVER", "last_value OVER", "count OVER", "sum OVER", "max OVER",
 )  # fmt: skip
 
 
@@ -163,7 +165,7 @@ def compare(engine: Engine, examples: int, keys: Path, suite: str = "rep3") -> T
 
 def test_generated_questions_contain_everything() -> None:
     met: Counter[str] = Counter()
-    search(lambda question: met.update(question.features), 300, number=1)
+    search(lambda question: met.update(question.features), 400, number=1)
     assert [feature for feature in FEATURES if not met[feature]] == []
 
 

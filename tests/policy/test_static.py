@@ -57,6 +57,21 @@ REFUSED = [
         "more than a multiple of people.salary is added up", "write SUM(salary)",
     ),
     (
+        "SELECT seat, ROW_NUMBER() OVER (ORDER BY seat) AS n FROM people", "north", "window", 14,
+        "ROW_NUMBER OVER tells of other rows of people than it stands beside, which nothing counts",
+        "ask south for people, rule window",
+    ),
+    (
+        "SELECT city, SUM(COUNT(*)) OVER () AS n FROM people GROUP BY city", "north", "window", 14,
+        "SUM OVER tells of other rows of people than it stands beside, which nothing counts",
+        "ask south for people, rule window",
+    ),
+    (
+        "SELECT SUM(n) FROM (SELECT ssn, ROW_NUMBER() OVER (ORDER BY id) AS n FROM customers) c "
+        "JOIN people p ON c.ssn = p.ssn", "north", "weights", 8,
+        "values that north knows, customers.id, are added over rows that people decides", "write COUNT(*)",
+    ),
+    (
         f"SELECT SUM(c.weight) FROM {JOINED}", "north", "weights", 8,
         "values that north knows, customers.weight, are added over rows that people decides", "write COUNT(*)",
     ),
@@ -161,6 +176,9 @@ ALLOWED = [
     "JOIN people p ON c.ssn = p.ssn",
     "SELECT COUNT(*), SUM(b.copy) FROM customers a LEFT JOIN copies b ON a.ssn = b.ssn",
     "SELECT COUNT(*) FROM customers c SEMI JOIN people p ON c.ssn = p.ssn",
+    "SELECT id, RANK() OVER (ORDER BY revenue) AS place FROM customers",
+    "SELECT COUNT(*) FROM (SELECT ssn, ROW_NUMBER() OVER (PARTITION BY segment ORDER BY id) AS n FROM customers) c "
+    "JOIN people p ON c.ssn = p.ssn WHERE n = 1",
     "SELECT COUNT(*) FROM people",
     f"SELECT COUNT(*) FROM {JOINED}",
     f"SELECT COUNT(DISTINCT c.ssn) FROM {JOINED}",

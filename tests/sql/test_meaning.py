@@ -12,6 +12,7 @@ from typing import Any
 
 import duckdb
 import pytest
+import sqlglot
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.plan.catalogs import MIXED, MIXED_COLUMNS
@@ -69,10 +70,39 @@ def test_the_algebra_means_what_the_query_means(database: duckdb.DuckDBPyConnect
     expected = database.execute(query)
     assert found_shape == _shape(expected)
     expected_rows = expected.fetchall()
-    if "ORDER BY" in query:
+    if _is_ordered(query):
         assert found_rows == expected_rows
     else:
         assert sorted(map(repr, found_rows)) == sorted(map(repr, expected_rows))
+
+
+WINDOWS = [query for query in QUERIES if " OVER " in query]
+
+
+@pytest.mark.parametrize("query", WINDOWS)
+def test_a_secret_order_of_peers_changes_nothing_that_the_query_says(
+    database: duckdb.DuckDBPyConnection, query: str
+) -> None:
+    relation = bind(query, TIMED)
+    found = database.execute(render(relation, fields(relation), Leaves(), b"secret")).fetchall()
+    assert sorted(map(repr, found)) == sorted(map(repr, database.execute(query).fetchall()))
+
+
+@pytest.mark.parametrize("call", ["ROW_NUMBER()", "LAG(id)", "FIRST_VALUE(id)", "LAST_VALUE(id)"])
+def test_a_file_tells_nothing_of_the_order_of_peers(database: duckdb.DuckDBPyConnection, call: str) -> None:
+    relation = bind(f"SELECT id, {call} OVER (PARTITION BY f ORDER BY g) AS x FROM padded", TIMED)
+
+    def rows(secret: bytes) -> set[tuple[object, ...]]:
+        return set(database.execute(render(relation, fields(relation), Leaves(), secret)).fetchall())
+
+    assert len({frozenset(rows(bytes([number]))) for number in range(5)}) > 1
+    assert rows(b"one") == rows(b"one")
+
+
+def _is_ordered(query: str) -> bool:
+    """Whether the whole query has an order, not only a subquery or a window."""
+    statement = sqlglot.parse_one(query, dialect="duckdb")
+    return statement.args.get("order") is not None
 
 
 def _case(parts: tuple[str, str, str]) -> str:

@@ -7,7 +7,9 @@ use tacit_mpc::{Backend, Permits, Rows};
 use crate::data::DataTable;
 use crate::error::{Result, TableError};
 use crate::operator::{Kept, Operator};
-use crate::operators::{aggregate, filter, group_by, input, join, order, pairs, project, release, scalar, union};
+use crate::operators::{
+    aggregate, filter, group_by, input, join, order, pairs, project, release, scalar, union, window,
+};
 use crate::parties::Parties;
 use crate::table::Table;
 use crate::wrong_input::WrongInput;
@@ -108,6 +110,7 @@ impl<B: Backend> Executor<B> {
             Operator::Broadcast(_) => scalar::broadcast(b, inputs[0], inputs[1]),
             Operator::GroupBy(x) => group_by::group_by(b, inputs[0], x),
             Operator::Aggregate(x) => aggregate::aggregate(b, inputs[0], x),
+            Operator::Window(x) => window::window(b, inputs[0], x),
             Operator::Sort(x) => order::sort(b, inputs[0], x),
             Operator::Limit(x) => order::limit(inputs[0], x),
             Operator::Input(_)

@@ -103,6 +103,14 @@ pub enum WrongInput {
         aggregate: String,
     },
 
+    /// A column of a window without what its function needs.
+    #[error("the window's column {name:?} needs {needed}")]
+    Window {
+        /// The column's name.
+        name: String,
+        /// What it needs.
+        needed: &'static str,
+    },
     /// A condition that is no truth value.
     #[error("the column {column:?} is no truth value, which a condition is")]
     NoTruth {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tacit.plan.algebra.expressions import subexpressions
-from tacit.plan.algebra.relations import Aggregate, Call, ColumnRef, Expr, Filter, Project, Relation
+from tacit.plan.algebra.relations import Aggregate, Call, ColumnRef, Expr, Filter, Project, Relation, Window
 from tacit.plan.algebra.trees import children, scans
 
 CAN_LEAVE_RANGE = {"add", "sub", "mul", "neg", "rescale", "cast"}
@@ -27,6 +27,8 @@ def _computed(relation: Relation) -> Iterator[str]:
                 yield from _in_arithmetic(expr)
         case Aggregate(_, _, aggregations):
             yield from (each.column for each in aggregations if each.function == "sum" and each.column is not None)
+        case Window(_, _, _, outputs):
+            yield from (each.column for each in outputs if each.function == "sum" and each.column is not None)
         case _:
             pass
     for child in children(relation):

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from tacit.local.expressions import INPUT, column, render_expression
 from tacit.local.sql_types import NO_COLUMNS, cast
+from tacit.local.windows import AMONG_PEERS, tells_peers_apart, windowed
 from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,
@@ -29,6 +30,7 @@ from tacit.plan.algebra.relations import (
     Sort,
     SortKey,
     Union,
+    Window,
 )
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.fields import names
@@ -91,6 +93,8 @@ class _Renderer:
                 return self._beside(input, scalar).join(self._side(scalar, "r"), join_type="cross")
             case Aggregate():
                 return self._aggregate(relation)
+            case Window():
+                return self._window(relation)
             case Sort(input, keys):
                 ordered = _over(self.render(input), _columns(names(input)))
                 return ordered.order_by(*[_sort_key(key) for key in keys], *self._among_equals(relation))
@@ -111,9 +115,13 @@ class _Renderer:
         """The order of rows whose keys are equal, by a keyed hash of their places. Equal sorts have one order."""
         if self._secret is None:
             return []
-        key = exp.Literal.string(hmac.digest(self._secret, repr(sort).encode(), "sha256").hex())
+        return [self._places(self._secret, sort)]
+
+    def _places(self, secret: bytes, relation: Sort | Window) -> exp.Expr:
+        """A keyed hash of a row's place. Equal relations have one order by it."""
+        key = exp.Literal.string(hmac.digest(secret, repr(relation).encode(), "sha256").hex())
         place = exp.cast(exp.Window(this=exp.RowNumber()), "TEXT")
-        return [exp.SHA2(this=exp.DPipe(this=key, expression=place), length=exp.Literal.number(256))]
+        return exp.SHA2(this=exp.DPipe(this=key, expression=place), length=exp.Literal.number(256))
 
     def _join(self, join: Join | FullJoin, kind: str) -> exp.Query:
         matches = [
@@ -141,6 +149,14 @@ class _Renderer:
 
     def _side(self, relation: Relation, alias: str) -> exp.Expr:
         return self.render(relation).subquery(alias, copy=False)
+
+    def _window(self, window: Window) -> exp.Query:
+        below, kept = self.render(window.input), _columns(names(window.input))
+        if self._secret is not None and any(map(tells_peers_apart, window.outputs)):
+            places = self._places(self._secret, window)
+            below = _over(below, [*kept, (AMONG_PEERS, places)])
+            return _over(below, [*kept, *windowed(window, AMONG_PEERS)])
+        return _over(below, [*kept, *windowed(window)])
 
     def _aggregate(self, relation: Aggregate) -> exp.Query:
         aggregates = [(each.name, _aggregation(each)) for each in relation.aggregations]

@@ -21,6 +21,7 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
 )
 
 
@@ -29,7 +30,7 @@ def unfiltered_rows(relation: Relation, tables: Mapping[str, int]) -> int:
     match relation:
         case Scan(table):
             return tables[table]
-        case Filter(input) | Project(input) | Sort(input) | Broadcast(input) | Mark(input):
+        case Filter(input) | Project(input) | Window(input) | Sort(input) | Broadcast(input) | Mark(input):
             return unfiltered_rows(input, tables)
         case Aggregate(input, keys):
             return unfiltered_rows(input, tables) if keys else 1

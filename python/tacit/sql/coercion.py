@@ -141,6 +141,31 @@ def coerce(expr: Expr, target: Type) -> Expr:
             return expr
 
 
+def value_in(expr: Expr, other: Expr) -> Expr:
+    """A value in the type of another expression, without a digit less. Raises Mismatch where it may not have room."""
+    target = other.type
+    if isinstance(expr.type, Integer | Decimal) and isinstance(target, Integer | Decimal):
+        found = coerce(expr, target) if _scale(expr.type) <= _scale(target) else expr
+        low, high = bounds.range_of(found.type)
+        room = bounds.INTEGER_RANGES[target.sql] if isinstance(target, Integer) else _decimal_range(target)
+        if _scale(found.type) == _scale(target) and room[0] <= low and high <= room[1]:
+            return found
+        raise Mismatch(f"a value of the type {sql_name(expr.type)} may not fit {sql_name(target)}")
+    common = common_type(other, expr)
+    if sql_name(common) != sql_name(target):
+        raise Mismatch(f"{sql_name(expr.type)} and {sql_name(target)} do not go together")
+    return coerce(expr, common)
+
+
+def _scale(type_: Type) -> int:
+    return type_.scale if isinstance(type_, Decimal) else 0
+
+
+def _decimal_range(type_: Decimal) -> bounds.Range:
+    most = 10**type_.precision - 1
+    return -most, most
+
+
 def as_decimal(type_: Integer | Decimal) -> tuple[int, int]:
     """Precision and scale of a number seen as a decimal."""
     return (type_.precision, type_.scale) if isinstance(type_, Decimal) else (INTEGER_DIGITS[type_.sql], 0)

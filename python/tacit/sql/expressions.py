@@ -35,7 +35,6 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Mod: ("%", "compute the remainder in a column of the table before the query"),
     exp.IntDiv: ("//", "use / for a DOUBLE quotient"),
     exp.Like: ("LIKE", "compare with =, <> or IN, or add a BOOLEAN column to the table"),
-    exp.Window: ("a window function (OVER)", "aggregate in a subquery with GROUP BY and join it"),
     exp.Filter: ("FILTER on an aggregate", "aggregate a CASE expression: SUM(CASE WHEN ... THEN x END)"),
     exp.DPipe: ("|| on strings", "select the strings as separate columns"),
     exp.NullSafeEQ: ("IS NOT DISTINCT FROM", "write a = b OR (a IS NULL AND b IS NULL)"),
@@ -53,6 +52,7 @@ class Expressions:
     """Binds expressions over one scope.
 
     aggregate: what to do with an aggregate call, or None where none may stand (with ``place`` saying where that is).
+    window: the same of a window function.
     subquery: binds a scalar subquery and returns the column that will hold its value.
     aliases: lower-case names of the SELECT list to their expressions, used where the scope has no such column.
     """
@@ -65,6 +65,7 @@ class Expressions:
         subquery: Callable[[exp.Query], Expr],
         aggregate: Callable[[exp.AggFunc], Expr] | None = None,
         aliases: Mapping[str, exp.Expr] | None = None,
+        window: Callable[[exp.Window], Expr] | None = None,
     ) -> None:
         self.scope = scope
         self.text = text
@@ -72,6 +73,7 @@ class Expressions:
         self.subquery = subquery
         self.aggregate = aggregate
         self.aliases = aliases or {}
+        self.window = window
 
     def bind(self, node: exp.Expr) -> Expr:
         """A typed expression. A contradiction of types is told at its place in the text."""
@@ -116,6 +118,8 @@ class Expressions:
                 return arithmetic.logic(op, [self.condition(each) for each in node.flatten()], position)
             case exp.Not():
                 return arithmetic.logic("not", [self.condition(node.this)], position)
+            case exp.Window():
+                return self._window(node)
             case exp.AggFunc() if not isinstance(node, exp.Filter):
                 return self._aggregate(node)
             case exp.Subquery():
@@ -176,6 +180,11 @@ class Expressions:
         if self.aggregate is None:
             raise self.text.invalid(node, f"an aggregate cannot stand in {self.place}; compute it in a subquery.")
         return self.aggregate(node)
+
+    def _window(self, node: exp.Window) -> Expr:
+        if self.window is None:
+            raise self.text.invalid(node, f"a window function cannot stand in {self.place}; compute it in a subquery.")
+        return self.window(node)
 
     def _in(self, node: exp.In) -> Expr:
         only(node, self.text, {"this", "expressions", "query"}, "IN")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from sqlglot import exp
@@ -63,6 +63,10 @@ class Grouping:
             )
         argument = self._number(node) if isinstance(node, exp.Sum) else self._argument(node)
         return self._output(_FUNCTIONS[type(node)], argument, node)
+
+    def rows(self) -> Relation:
+        """The groups without the scalar subqueries: for the bound on their number."""
+        return self.relation(self.input)
 
     def relation(self, input: Relation) -> Relation:
         """The aggregation, over the input with the scalar subqueries that arguments and keys use."""
@@ -168,10 +172,21 @@ class Grouping:
         return self.inputs[expr]
 
 
+def _within(node: exp.Window) -> Iterator[exp.Expr]:
+    """What stands in a window function and its OVER clause: the function itself is none of a group."""
+    call = node.this
+    while isinstance(call, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
+        call = call.this
+    yield from call.iter_expressions()
+    yield from (each for each in node.iter_expressions() if each is not node.this)
+
+
 def has_aggregate(node: exp.Expr) -> bool:
     """Whether an expression calls an aggregate itself (not in a subquery)."""
     if isinstance(node, exp.Query):
         return False
-    if isinstance(node, exp.AggFunc) and not isinstance(node, exp.Window):
+    if isinstance(node, exp.Window):
+        return any(has_aggregate(each) for each in _within(node))
+    if isinstance(node, exp.AggFunc):
         return True
     return any(has_aggregate(each) for each in node.iter_expressions())

@@ -20,8 +20,12 @@ from tacit.sql.ordering import Key, limited, order_terms, sorted_by
 from tacit.sql.scope import fresh, source_of
 from tacit.sql.text import Text, only
 from tacit.sql.titles import title
+from tacit.sql.windows import Windows
 
-PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "limit", "offset", "distinct", "with_"}
+PARTS = {
+    "expressions", "from_", "joins", "where", "group", "having", "windows", "qualify", "order", "limit", "offset",
+    "distinct", "with_",
+}  # fmt: skip
 Output = tuple[str, Expr, exp.Expr]
 
 
@@ -166,27 +170,56 @@ class Select:
     ) -> tuple[list[Output], list[Output], Relation]:
         """SELECT list and ORDER BY expressions, and the relation they are over."""
         if grouping is None:
-            bind = self._expressions("SELECT")
+            windows = self._windows(self._expressions("a window function").bind, lambda: source)
+            bind = self._expressions("SELECT", window=windows.collect)
             outputs = [(name, bind.bind(node), node) for name, node in items]
             keys = [(term.output, bind.bind(term.node), term.node) for term in terms]
-            return outputs, keys, self.scalars.added(source)
+            qualify = self._qualify(windows)
+            over = windows.relation(self.scalars.added(source))
+            return outputs, keys, over if qualify is None else Filter(over, qualify)
         before, self.scalars = self.scalars, _Scalars(self.query, self.text, self.clause.taken, [])
         argument = Expressions(
             self.clause.scope, self.text, "the argument of an aggregate", before.column, aliases=self.aliases
         )
         grouping.argument = argument.bind
-        bind = self._expressions("SELECT", grouping)
+        inner = self._expressions("a window function", grouping)
+        windows = self._windows(lambda node: self._over_groups(grouping, inner.bind(node), node), grouping.rows)
+        bind = self._expressions("SELECT", grouping, windows.collect)
         outputs = [(name, bind.bind(node), node) for name, node in items]
         keys = [(term.output, bind.bind(term.node), term.node) for term in terms]
+        qualify = self._qualify(windows, grouping)
         having = self.node.args.get("having")
         test = None if having is None else self._expressions("HAVING", grouping).condition(having.this)
         allowed = {name for each in self.scalars.relations for name in names(each)}
-        outputs = [(name, grouping.over_groups(each, node, allowed), node) for name, each, node in outputs]
-        keys = [(name, grouping.over_groups(each, node, allowed), node) for name, each, node in keys]
+        shown = allowed | windows.names
+        outputs = [(name, grouping.over_groups(each, node, shown), node) for name, each, node in outputs]
+        keys = [(name, grouping.over_groups(each, node, shown), node) for name, each, node in keys]
         over = self.scalars.added(grouping.relation(before.added(source)))
         if test is not None and having is not None:
             over = Filter(over, grouping.over_groups(test, having, allowed))
+        over = windows.relation(over)
+        if qualify is not None:
+            over = Filter(over, grouping.over_groups(qualify, self.node.args["qualify"], shown))
         return outputs, keys, over
+
+    def _over_groups(self, grouping: Grouping, expr: Expr, node: exp.Expr) -> Expr:
+        """What a window function takes of the groups, with the scalar subqueries met so far."""
+        allowed = {name for each in self.scalars.relations for name in names(each)}
+        return grouping.over_groups(expr, node, allowed)
+
+    def _windows(self, argument: Callable[[exp.Expr], Expr], base: Callable[[], Relation]) -> Windows:
+        named = {each.this.name.lower(): each for each in self.node.args.get("windows") or []}
+        return Windows(named, argument, base, self.clause.taken, self.text)
+
+    def _qualify(self, windows: Windows, grouping: Grouping | None = None) -> Expr | None:
+        """The condition of QUALIFY, which names a window function or there is one in the SELECT list."""
+        clause = self.node.args.get("qualify")
+        if clause is None:
+            return None
+        condition = self._expressions("QUALIFY", grouping, windows.collect).condition(clause.this)
+        if not windows.names:
+            raise self.text.invalid(clause, "QUALIFY without a window function; write WHERE or HAVING.")
+        return condition
 
     def _finished(self, over: Relation, outputs: list[Output], keys: list[Output]) -> Relation:
         """The SELECT list, then DISTINCT, ORDER BY and LIMIT."""
@@ -217,9 +250,14 @@ class Select:
             )
         return relation
 
-    def _expressions(self, place: str, grouping: Grouping | None = None) -> Expressions:
+    def _expressions(
+        self,
+        place: str,
+        grouping: Grouping | None = None,
+        window: Callable[[exp.Window], Expr] | None = None,
+    ) -> Expressions:
         aggregate = None if grouping is None else grouping.collect
-        return Expressions(self.clause.scope, self.text, place, self.scalars.column, aggregate, self.aliases)
+        return Expressions(self.clause.scope, self.text, place, self.scalars.column, aggregate, self.aliases, window)
 
 
 def _memberships(where: exp.Expr | None) -> tuple[list[exp.Expr], list[exp.In]]:

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from tacit.plan.algebra.refusals import Position
 from tacit.sql.text import Text
+from tacit.sql.window_titles import mark, window_title
 
 _SIGNS: dict[type[exp.Expr], str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=",
@@ -26,6 +27,7 @@ def title(node: exp.Expr, text: Text) -> str:
     """The name of an output column: a column's own name, else its expression as DuckDB writes it."""
     for cast in node.find_all(exp.Cast):
         cast.meta["written"] = text.type_name(cast)
+    mark(node, text)
     return _title(node)
 
 
@@ -54,6 +56,8 @@ def _text(node: exp.Expr) -> str:
             return "NULL"
         case exp.Neg():
             return _negation(node)
+        case exp.Window():
+            return window_title(node, _inner)
         case exp.And() | exp.Or():
             sign = " AND " if isinstance(node, exp.And) else " OR "
             return f"({sign.join(_inner(each) for each in _chain(node, type(node)))})"

@@ -6,6 +6,7 @@ mod keeping;
 mod kind;
 mod matching;
 mod relational;
+mod window;
 
 pub use expression::{Call, Expression, Function};
 pub use keeping::{Keep, Kept};
@@ -15,6 +16,7 @@ pub use relational::{
     Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, Input, InputColumn, Join, KeptSides, Limit,
     OutputColumn, Pairs, Project, Release, Sort, SortKey, Union, UnionColumn,
 };
+pub use window::{Frame, FrameUnit, Window, WindowFunction, WindowOutput};
 
 use std::collections::HashSet;
 
@@ -51,6 +53,8 @@ pub enum Operator {
     GroupBy(GroupBy),
     /// One row.
     Aggregate(Aggregate),
+    /// Every row with values computed over its partition.
+    Window(Window),
     /// Rows in an order.
     Sort(Sort),
     /// The head of an order.
@@ -115,6 +119,7 @@ impl Operator {
             Self::Broadcast(x) => x.id,
             Self::GroupBy(x) => x.id,
             Self::Aggregate(x) => x.id,
+            Self::Window(x) => x.id,
             Self::Sort(x) => x.id,
             Self::Limit(x) => x.id,
             Self::Kept(x) => x.id,
@@ -138,6 +143,7 @@ impl Operator {
             Self::Broadcast(_) => "broadcast",
             Self::GroupBy(_) => "group_by",
             Self::Aggregate(_) => "aggregate",
+            Self::Window(_) => "window",
             Self::Sort(_) => "sort",
             Self::Limit(_) => "limit",
             Self::Kept(_) => "kept",
@@ -185,6 +191,7 @@ impl Operator {
             Self::Broadcast(x) => vec![x.input, x.scalar],
             Self::GroupBy(x) => vec![x.input],
             Self::Aggregate(x) => vec![x.input],
+            Self::Window(x) => vec![x.input],
             Self::Sort(x) => vec![x.input],
             Self::Limit(x) => vec![x.input],
             Self::Keep(x) => vec![x.input],

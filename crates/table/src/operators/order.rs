@@ -91,19 +91,29 @@ pub(crate) fn sort<B: Backend>(b: &mut B, table: &Table<B>, sort: &Sort) -> Resu
     let exact = known.is_some();
     let order = Order { valid_first: true, by: known.unwrap_or_default(), exact, stated: true, ..Order::default() };
     if kept < table.rows {
-        let key = sort_key(b, table, sort)?;
+        let key = sort_key(b, table, &sort.keys)?;
         return rearranged(table, kept, order, |rows| Ok(ops::first(b, kept, &key, rows)?));
     }
-    let table = &rearranged(table, table.rows, Order::default(), |rows| Ok(b.shuffle(rows)?))?;
-    let key = sort_key(b, table, sort)?;
+    let table = shuffled(b, table)?;
+    arranged(b, &table, &sort.keys, order)
+}
+
+/// The rows in an order that no node knows.
+pub(crate) fn shuffled<B: Backend>(b: &mut B, table: &Table<B>) -> Result<Table<B>> {
+    rearranged(table, table.rows, Order::default(), |rows| Ok(b.shuffle(rows)?))
+}
+
+/// Valid rows first, in the order of the keys; equal ones as they were.
+pub(crate) fn arranged<B: Backend>(b: &mut B, table: &Table<B>, keys: &[SortKey], order: Order) -> Result<Table<B>> {
+    let key = sort_key(b, table, keys)?;
     let destinations = ops::sort_order(b, table.rows, &key)?;
     move_rows(b, table, destinations, order)
 }
 
 /// An order as an unsigned key, in which rows that are not valid come last.
-fn sort_key<B: Backend>(b: &mut B, table: &Table<B>, sort: &Sort) -> Result<Planes<B>> {
+fn sort_key<B: Backend>(b: &mut B, table: &Table<B>, keys: &[SortKey]) -> Result<Planes<B>> {
     let mut key = Planes::<B>::new();
-    for term in sort.keys.iter().rev() {
+    for term in keys.iter().rev() {
         let direction = Direction { descending: term.descending, nulls_first: term.nulls_first };
         key.extend(key_planes(b, table.value(&term.column)?, direction)?);
     }
@@ -112,7 +122,7 @@ fn sort_key<B: Backend>(b: &mut B, table: &Table<B>, sort: &Sort) -> Result<Plan
 }
 
 /// The columns of an order that is ascending with NULLs last throughout; None for any other.
-fn known_order<B: Backend>(table: &Table<B>, keys: &[SortKey]) -> Result<Option<Vec<String>>> {
+pub(crate) fn known_order<B: Backend>(table: &Table<B>, keys: &[SortKey]) -> Result<Option<Vec<String>>> {
     let mut by = Vec::new();
     for SortKey { column, descending, nulls_first } in keys {
         if *descending || *nulls_first && table.value(column)?.null.is_some() {

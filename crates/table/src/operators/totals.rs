@@ -3,6 +3,7 @@
 use tacit_math::{Plane, Ring, ring};
 use tacit_mpc::{Backend, Linear, Rows, circuits, linear, ops};
 
+use super::neighbours::moved_numbers;
 use crate::convert::{to_kind, to_rings};
 use crate::error::{Result, TableError};
 use crate::expression::is_zero;
@@ -59,6 +60,24 @@ macro_rules! in_ring {
             Totals::M128($x) => Totals::M128($result),
         }
     };
+}
+
+/// An expression of two vectors over one ring.
+macro_rules! in_one_ring {
+    ($totals:expr, $x:ident, $y:ident => $result:expr) => {
+        match $totals {
+            (Totals::M32($x), Totals::M32($y)) => Totals::M32($result),
+            (Totals::M64($x), Totals::M64($y)) => Totals::M64($result),
+            (Totals::M128($x), Totals::M128($y)) => Totals::M128($result),
+            _ => unreachable!("totals over one ring"),
+        }
+    };
+}
+
+impl<B: Backend> Clone for Totals<B> {
+    fn clone(&self) -> Self {
+        in_ring!(self, x => x.clone())
+    }
 }
 
 impl<B: Backend> Totals<B> {
@@ -141,6 +160,15 @@ impl<B: Backend> Totals<B> {
         }
     }
 
+    /// Modulo what they are.
+    pub fn modulus(&self) -> Modulus {
+        match self {
+            Self::M32(_) => Modulus::M32,
+            Self::M64(_) => Modulus::M64,
+            Self::M128(_) => Modulus::M128,
+        }
+    }
+
     /// A public number for every row. Local.
     pub fn public(b: &B, rows: usize, number: impl Fn(usize) -> usize, modulus: Modulus) -> Self {
         match modulus {
@@ -153,6 +181,31 @@ impl<B: Backend> Totals<B> {
     /// Prefix sums. Local.
     pub fn prefix_sums(&self) -> Self {
         in_ring!(self, x => x.map(x.rows(), |x| ring::prefix_sum(x)))
+    }
+
+    /// The sum with totals over the same ring. Local.
+    pub fn plus(&self, other: &Self) -> Self {
+        in_one_ring!((self, other), x, y => linear::add(x, y))
+    }
+
+    /// The difference to totals over the same ring. Local.
+    pub fn minus(&self, other: &Self) -> Self {
+        in_one_ring!((self, other), x, y => linear::sub(x, y))
+    }
+
+    /// Each row with the total of the row at a distance behind (negative: before); zero where there is none. Local.
+    pub fn moved(&self, by: isize) -> Self {
+        match self {
+            Self::M32(x) => Self::M32(moved_numbers::<u32, B>(x, by)),
+            Self::M64(x) => Self::M64(moved_numbers::<u64, B>(x, by)),
+            Self::M128(x) => Self::M128(moved_numbers::<u128, B>(x, by)),
+        }
+    }
+
+    /// The totals where a bit is one, else those of another vector.
+    pub fn or_else(&self, b: &mut B, bit: &B::Bits, other: &Self) -> Result<Self> {
+        let chosen = in_ring!(self.minus(other), x => b.select(&[bit], &[&x])?.swap_remove(0));
+        Ok(other.plus(&chosen))
     }
 
     /// The sum of all rows, as one row. Local.

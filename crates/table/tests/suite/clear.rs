@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::world::cases::{Case, cases};
 use super::world::steps::{input_distinct, input_table, join, release, with};
 use super::world::tables::{TEXTS, inputs};
+use super::world::windows::{FRAMES, windows};
 use super::world::{Clear, Plan, model, runs};
 use proptest::prelude::*;
 use tacit_table::DataTable;
@@ -33,6 +34,11 @@ proptest! {
     }
 
     #[test]
+    fn all_frames(seed: u64, rows in 0usize..40) {
+        windows(None, &FRAMES).iter().for_each(|case| check(case, seed, rows, 0));
+    }
+
+    #[test]
     fn padded_inputs(seed: u64, rows in 0usize..70, left_rows in 0usize..14) {
         cases(Some(70)).iter().for_each(|case| check(case, seed, rows, left_rows));
     }
@@ -48,11 +54,17 @@ fn tables_without_rows() {
 #[test]
 fn thousands_of_rows() {
     let tables = inputs(11, 3000, 14);
-    for case in cases(None) {
-        check(&case, 11, 3000, 14);
+    for case in cases(None).iter().filter(|case| !case.name.starts_with("window")) {
+        check(case, 11, 3000, 14);
         let released = model::interpret(&case.plan, &tables);
         assert!(released.values().all(|table| !table.rows.is_empty()), "{} would show nothing", case.name);
     }
+}
+
+/// Fewer than of other operators, since the interpreter looks at all rows of each frame.
+#[test]
+fn hundreds_of_rows_in_windows() {
+    windows(Some(300), &FRAMES).iter().for_each(|case| check(case, 12, 290, 0));
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod plays;
 mod shown;
 #[path = "../../../mpc/tests/views/watched.rs"]
 mod watched;
+mod windows;
 #[allow(dead_code, reason = "the engines' tests use the rest")]
 #[path = "../../../mpc/tests/views/world.rs"]
 mod world;

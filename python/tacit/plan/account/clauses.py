@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Protocol
+
 from tacit.plan.algebra import moments
 from tacit.plan.algebra.expressions import is_rounding
 from tacit.plan.algebra.relations import (
@@ -27,9 +30,28 @@ from tacit.plan.algebra.relations import (
     Sort,
     SortKey,
     Union,
+    Window,
+    WindowOutput,
 )
 from tacit.plan.algebra.trees import children
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Timestamp, sql_name
+
+
+class FrameBounds(Protocol):
+    """The frame of a relation's window, or of an operator's."""
+
+    @property
+    def unit(self) -> str:
+        """Rows or range."""
+
+    @property
+    def start(self) -> int | None:
+        """The first row."""
+
+    @property
+    def end(self) -> int | None:
+        """The last row."""
+
 
 SIGNS = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "average": "/",
@@ -53,7 +75,7 @@ def relation_text(relation: Relation) -> str:
             return f"({below}) | {_JOINS[relation.kept]} {clause(relation)}"
         case Join() | FullJoin() | Match() | Mark():
             return f"({below}) | {clause(relation)}"
-        case Filter() | Project() | Aggregate() | Sort() | Limit():
+        case Filter() | Project() | Aggregate() | Window() | Sort() | Limit():
             return f"{below} | {clause(relation)}"
 
 
@@ -97,6 +119,8 @@ def _operator(relation: Relation) -> str:
             return "broadcast the one row of the second input"
         case Aggregate():
             return f"aggregate {clause(relation)}".rstrip()
+        case Window():
+            return f"window {clause(relation)}"
         case Sort():
             return f"sort {clause(relation)}"
         case Limit():
@@ -129,6 +153,10 @@ def clause(relation: Relation) -> str:
         case Aggregate(_, keys, aggregations):
             shown = [", ".join(map(_aggregation, aggregations))] + ([f"by {', '.join(keys)}"] if keys else [])
             return " ".join(part for part in shown if part)
+        case Window(_, partition, order, outputs):
+            by = [f"partition by {', '.join(partition)}"] if partition else []
+            by += [f"order by {', '.join(map(_sort_key, order))}"] if order else []
+            return f"{', '.join(map(_windowed, outputs))} over ({' '.join(by)})"
         case Sort(_, keys):
             return f"order by {', '.join(map(_sort_key, keys))}"
         case Limit(_, count, offset):
@@ -179,6 +207,30 @@ def _output(name: str, expr: Expr) -> str:
 
 def _aggregation(each: Aggregation) -> str:
     return f"{each.name} = {each.function}({each.column or ''})"
+
+
+def _windowed(each: WindowOutput) -> str:
+    return f"{each.name} = {window_call(each.function, (each.column, each.number, each.default), each.frame)}"
+
+
+def window_call(function: str, arguments: Iterable[object], frame: FrameBounds) -> str:
+    """A window function of its arguments, of which those that are missing are None, over a frame."""
+    given = ", ".join(str(each) for each in arguments if each is not None)
+    whole = frame.start is None and frame.end is None
+    return f"{function}({given})" + ("" if whole else f" {frame_text(frame)}")
+
+
+def frame_text(frame: FrameBounds) -> str:
+    """A frame, as SQL has it."""
+    first = "unbounded preceding" if frame.start is None else _bound(frame.start)
+    last = "unbounded following" if frame.end is None else _bound(frame.end)
+    return f"{frame.unit} between {first} and {last}"
+
+
+def _bound(distance: int) -> str:
+    if distance == 0:
+        return "current row"
+    return f"{abs(distance)} {'preceding' if distance < 0 else 'following'}"
 
 
 def _sort_key(key: SortKey) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tacit.plan.account.clauses import SIGNS, relation_text
+from tacit.plan.account.clauses import SIGNS, relation_text, window_call
 from tacit.plan.facts.kinds import Kind
 from tacit.plan.physical import operators as ops
 from tacit.plan.physical import values
@@ -119,8 +119,12 @@ def operator_text(operator: ops.Operator) -> str:
             return f"by {', '.join(operator.keys)}" + (f"; {found}" if found else "")
         case ops.Aggregate():
             return ", ".join(map(_aggregated, operator.aggregates))
+        case ops.Window():
+            by = [f"partition by {', '.join(operator.partition)}"] if operator.partition else []
+            by += [f"order by {', '.join(map(_ordered, operator.order))}"] if operator.order else []
+            return f"{', '.join(map(_windowed, operator.outputs))} over ({' '.join(by)})"
         case ops.Sort():
-            return "by " + ", ".join(f"{key.column}{' desc' if key.descending else ''}" for key in operator.keys)
+            return "by " + ", ".join(map(_ordered, operator.keys))
         case ops.Limit():
             skip = f" after {operator.offset}" if operator.offset else ""
             return f"first {'all' if operator.count is None else operator.count} rows{skip}"
@@ -174,6 +178,14 @@ def _columns(columns: tuple[ops.Shared, ...]) -> str:
 def _computed(column: ops.Computed) -> str:
     text = value_text(column.expr)
     return text if text == column.name else f"{column.name} = {text}"
+
+
+def _ordered(key: ops.Ordered) -> str:
+    return f"{key.column}{' desc' if key.descending else ''}"
+
+
+def _windowed(each: ops.Windowed) -> str:
+    return window_call(each.function, (each.column, each.number, each.default), each.frame)
 
 
 def _aggregated(each: ops.Aggregated) -> str:

@@ -46,7 +46,12 @@ def _answer(found: Statement) -> list[str]:
 
 
 def _made(answer: Answered) -> str:
-    return "; ".join(f"{each.name} is {each.made_of}" for each in (*answer.outputs, *answer.beyond))
+    return "; ".join(f"{each.name} {_is_made_of(each.made_of)}" for each in (*answer.outputs, *answer.beyond))
+
+
+def _is_made_of(clause: str) -> str:
+    """A number of rows is made of no value, and depends on which rows there are."""
+    return clause if clause.startswith("depends on ") else f"is {clause}"
 
 
 def _get(parties: tuple[str, ...]) -> str:

@@ -27,6 +27,7 @@ DECIDED_BY: dict[Passage, str] = {
     "join": "which rows match",
     "condition": "a CASE",
     "group": "which groups there are",
+    "over": "partition or order of a window",
     "sort": "the order",
     "limit": "which rows come first",
 }

@@ -308,6 +308,64 @@ class SortKey:
     nulls_first: bool
 
 
+WindowFunction = OneOf[
+    "row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value",
+    "count_rows", "count", "sum", "min", "max",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The rows of its partition that a row's value is computed over.
+
+    start, end: the first and the last one, as a distance from the row itself (negative: before it); None: the first or
+    last row of the partition. unit: "range" counts peers, so that its only distance is 0, the row with all its peers.
+    """
+
+    unit: OneOf["rows", "range"] = "range"
+    start: int | None = None
+    end: int | None = None
+
+    @property
+    def may_be_empty(self) -> bool:
+        """Whether there can be no row in it."""
+        return (self.start or 0) > 0 or (self.end or 0) < 0
+
+
+@dataclass(frozen=True)
+class WindowOutput:
+    """One output of a Window: the function over a column of the input.
+
+    default: of lag and lead, the column that a row has its value of where there is no such row. number: of lag and
+    lead, how far away it is; of ntile, how many buckets. frame: of aggregates, first_value and last_value. position:
+    where the query computes it, for refusals.
+    """
+
+    name: str
+    function: WindowFunction
+    column: str | None = None
+    default: str | None = None
+    number: int | None = None
+    frame: Frame = Frame()
+    position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class Window:
+    """The rows of input, in no order, each with values computed over its partition.
+
+    The output has the fields of input, then one for each output. Rows that are equal in partition and order are peers.
+    Functions that tell peers apart take them in any order.
+    """
+
+    input: Relation
+    partition: tuple[str, ...]
+    order: tuple[SortKey, ...]
+    outputs: tuple[WindowOutput, ...]
+
+    __hash__ = _hash_once
+
+
 @dataclass(frozen=True)
 class Sort:
     """ORDER BY."""
@@ -343,6 +401,7 @@ Relation = (
     | Match
     | Broadcast
     | Aggregate
+    | Window
     | Sort
     | Limit
 )

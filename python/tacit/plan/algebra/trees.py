@@ -23,6 +23,7 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
 )
 
 
@@ -31,7 +32,7 @@ def children(relation: Relation) -> tuple[Relation, ...]:
     match relation:
         case Scan() | KeptScan() | Opened():
             return ()
-        case Filter(input, _) | Project(input, _) | Aggregate(input, _, _) | Sort(input, _) | Limit(input, _, _):
+        case Filter(input) | Project(input) | Aggregate(input) | Window(input) | Sort(input) | Limit(input):
             return (input,)
         case Union(inputs):
             return inputs
@@ -48,7 +49,7 @@ def over_children(relation: Relation, change: Callable[[Relation], Relation]) ->
     match relation:
         case Scan() | KeptScan() | Opened():
             return relation
-        case Filter() | Project() | Aggregate() | Sort() | Limit():
+        case Filter() | Project() | Aggregate() | Window() | Sort() | Limit():
             return replace(relation, input=change(relation.input))
         case Union(inputs):
             return Union(tuple(map(change, inputs)))

@@ -30,6 +30,8 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
+    WindowOutput,
 )
 from tacit.plan.algebra.types import Boolean, Decimal, Field, Integer, Type, Varchar
 
@@ -58,6 +60,8 @@ def fields(relation: Relation) -> tuple[Field, ...]:
             return fields(input) + fields(scalar)
         case Aggregate():
             return _aggregate_fields(relation)
+        case Window(input, _, _, outputs):
+            return fields(input) + tuple(window_field(each, input) for each in outputs)
 
 
 def field_of(relation: Relation, name: str) -> Field:
@@ -95,7 +99,7 @@ def row_bound(relation: Relation) -> int | None:
             return relation.rows
         case Opened():
             return None
-        case Filter(input, _) | Project(input, _) | Sort(input, _) | Broadcast(input, _) | Mark(input):
+        case Filter(input) | Project(input) | Window(input) | Sort(input) | Broadcast(input) | Mark(input):
             return row_bound(input)
         case Union(inputs):
             return added([row_bound(input) for input in inputs])
@@ -178,6 +182,32 @@ def aggregation_field(aggregation: Aggregation, input: Relation, grouped: bool) 
         summands = most_rows(input) if aggregation.function == "sum" else 2
         return Field(aggregation.name, _sum_type(argument.type, summands), nullable)
     return Field(aggregation.name, argument.type, nullable)
+
+
+def window_field(output: WindowOutput, input: Relation) -> Field:
+    """The field of one output of a window over an input."""
+    rows, frame = most_rows(input), output.frame
+    if frame.unit == "rows" and frame.start is not None and frame.end is not None:
+        rows = min(rows, frame.end - frame.start + 1)
+    match output.function:
+        case "row_number" | "rank" | "dense_rank":
+            return Field(output.name, Integer(1, max(rows, 1), "BIGINT"), False)
+        case "ntile":
+            return Field(output.name, Integer(1, output.number or 1, "BIGINT"), False)
+        case "count_rows" | "count":
+            return Field(output.name, Integer(0, rows, "BIGINT"), False)
+    assert output.column is not None, "what is left is over a column"
+    argument = field_of(input, output.column)
+    match output.function:
+        case "lag" | "lead":
+            if output.default is None:
+                return Field(output.name, argument.type, True)
+            return replace(_wider(argument, field_of(input, output.default)), name=output.name)
+        case "sum":
+            type_ = _sum_type(argument.type, rows)
+        case _:
+            type_ = argument.type
+    return Field(output.name, type_, argument.nullable or frame.may_be_empty)
 
 
 def _sum_type(type_: Type, rows: int) -> Type:

@@ -29,6 +29,7 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
 )
 
 
@@ -40,7 +41,7 @@ def least_rows(relation: Relation) -> int:
             return 1
         case Filter(input, predicate):
             return max([least_rows(input), *(_least(each, input) for each in conjuncts(predicate))])
-        case Project(input, _) | Sort(input, _) | Limit(input, _, _) | Mark(input):
+        case Project(input) | Window(input) | Sort(input) | Limit(input) | Mark(input):
             return least_rows(input)
         case Aggregate(input, keys, _):
             return least_rows(input) if keys else 0
@@ -91,6 +92,8 @@ def _is_count(relation: Relation, name: str) -> bool:
             return all(_is_count(each, name) for each in inputs)
         case Join() | FullJoin() | Match() | Broadcast() | Mark() | Pairs():
             return False
+        case Window(input, _, _, outputs):
+            return all(each.name != name for each in outputs) and _is_count(input, name)
         case Aggregate(input, keys, aggregations):
             if name in keys:
                 return _is_count(input, name)

@@ -37,6 +37,7 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.algebra.trees import over_children
 from tacit.plan.facts.catalog import Catalog, KeptTable
@@ -97,6 +98,8 @@ def _of(relation: Relation, catalog: Catalog) -> Lineage:
             return _broadcast(lineage(input, catalog), lineage(scalar, catalog))
         case Aggregate(input, _, _):
             return _aggregate(relation, lineage(input, catalog), catalog)
+        case Window(input):
+            return _window(relation, lineage(input, catalog))
         case Sort(input, keys):
             below = lineage(input, catalog)
             order = _all(below.values[key.column] for key in keys)
@@ -166,6 +169,18 @@ def _aggregate(relation: Aggregate, below: Lineage, catalog: Catalog) -> Lineage
     }
     rows = passed(below.presence, "group" if relation.keys else "aggregate")
     return Lineage({**keys, **values}, rows | _all(keys.values()))
+
+
+def _window(relation: Window, below: Lineage) -> Lineage:
+    """A value is of another row, or computed over some; which ones, partition and order decide, and who is there."""
+    by = [*relation.partition, *(key.column for key in relation.order)]
+    which = passed(_all(below.values[name] for name in by), "over") | passed(below.presence, "rows")
+    values = {
+        each.name: which
+        | passed(_all(below.values[name] for name in (each.column, each.default) if name is not None), "window")
+        for each in relation.outputs
+    }
+    return Lineage({**below.values, **values}, below.presence)
 
 
 def _aggregated(each: Aggregation, below: Lineage) -> Iterable[Use]:

@@ -27,6 +27,7 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import columns_of, names
@@ -90,10 +91,22 @@ class Readers:
                     for each in aggregations
                 }
                 return dict.fromkeys(keys, shared) | values
+            case Window(input):
+                return self.of(input) | self._window(relation)
             case Sort(input, keys):
                 return self._limited(input, [self.of(input)[key.column] for key in keys])
             case Limit(input, _, _):
                 return self.of(input)
+
+    def _window(self, relation: Window) -> dict[str, Parties]:
+        """A window's outputs tell of other rows of the partition, and which there are."""
+        own = self.of(relation.input)
+        by = [*relation.partition, *(key.column for key in relation.order)]
+        shared = self._all([own[name] for name in by]) & self.of_rows(relation.input)
+        return {
+            each.name: shared & self._all([own[name] for name in (each.column, each.default) if name is not None])
+            for each in relation.outputs
+        }
 
     def of_rows(self, relation: Relation) -> Parties:
         """The parties that may know which rows a relation has, and how many: who reads a column sees its rows."""
@@ -107,7 +120,7 @@ class Readers:
                 return frozenset()
             case Filter(input, predicate):
                 return self.of_rows(input) & self._expr(predicate, self.of(input))
-            case Project(input, _) | Limit(input, _, _) | Broadcast(input, _) | Mark(input):
+            case Project(input) | Limit(input) | Broadcast(input) | Window(input) | Mark(input):
                 return self.of_rows(input)
             case Pairs(left, right):
                 return self.of_rows(left) & self.of_rows(right)

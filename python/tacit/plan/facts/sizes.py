@@ -32,6 +32,7 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.algebra.trees import children, scans
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
@@ -90,7 +91,7 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
                 return Padded(rows)
             rules = (DisclosureRule.UNDECLARED_ROWS,)
             return Announced((Counted("all", (table,)),), rules, source=True, most=_most(table, catalog))
-        case Project(input, _) | Broadcast(input, _) | Sort(input, _) | Mark(input):
+        case Project(input) | Broadcast(input) | Window(input) | Sort(input) | Mark(input):
             return size_rule(input, catalog)
         case Filter(input, _):
             grouped = "groups" in _needed(input)
@@ -167,7 +168,7 @@ def _needed(relation: Relation) -> frozenset[str]:
             return beneath | {"groups"} if keys else frozenset()
         case Broadcast(input, _) | Mark(input):
             return _needed(input)
-        case Scan() | KeptScan() | Opened() | Project() | Union() | Sort() | Limit():
+        case Scan() | KeptScan() | Opened() | Project() | Union() | Window() | Sort() | Limit():
             return beneath
 
 

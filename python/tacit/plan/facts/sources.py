@@ -21,6 +21,8 @@ Passage = (
         "aggregate",  # all rows become one
         "rows",  # which rows there are has become part of a value: a scalar's, or of a full join's missing side
         "single",  # an aggregate of which each result is of one row at most, and so shows that row's value
+        "window",  # a window function: the value of another row, or one computed over some rows, for each row
+        "over",  # partition or order of a window: it decides which rows these are
         "sort",
         "limit",
     ]
@@ -73,7 +75,7 @@ Exposure = OneOf["row by row", "each different value", "one row's value", "aggre
 
 OF_ONE_ROW: Final = frozenset[Passage]({"min", "max", "middle"})
 OF_MANY_ROWS: Final = frozenset[Passage]({"sum", "count", "count_rows", "count_distinct", "aggregate"})
-DECIDING: Final = frozenset[Passage]({"condition", "filter", "join", "rows", "sort"})
+DECIDING: Final = frozenset[Passage]({"condition", "filter", "join", "rows", "over", "sort"})
 
 
 def exposure(use: Use) -> Exposure:

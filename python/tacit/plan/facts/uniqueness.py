@@ -2,7 +2,7 @@
 
 A join needs one side whose keys are unique. Declared unique columns stay unique through filters, projections that keep
 them, sorts and limits. The keys of a GROUP BY or DISTINCT are unique. A join with unique left keys repeats no right
-row. Of the columns that it makes equal each may stand for the other.
+row. Of the columns that it makes equal each may stand for the other. A row number is unique within its partition.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.algebra.types import Double, Field
 from tacit.plan.facts.catalog import Catalog
@@ -57,6 +58,9 @@ def unique_keys(relation: Relation, catalog: Catalog) -> Keys:
             return _renamed(unique_keys(input, catalog), kept)
         case Filter(input, _) | Sort(input, _) | Limit(input, _, _) | Broadcast(input, _) | Mark(input):
             return unique_keys(input, catalog)
+        case Window(input, partition, _, outputs):
+            numbers = (each.name for each in outputs if each.function == "row_number")
+            return unique_keys(input, catalog) | {frozenset({*partition, number}) for number in numbers}
         case Aggregate(input, keys, _):
             return _of_groups(unique_keys(input, catalog), keys)
         case Join() if relation.kept != "none":

@@ -30,6 +30,8 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
+    WindowOutput,
 )
 from tacit.plan.facts.fields import aggregation_field, field_of, names
 from tacit.plan.facts.kinds import RINGS, Rep, equality_rep, order_rep, ring_of
@@ -85,6 +87,8 @@ class Demands:
                 strings = {key: want[key] & {"bytes"} for key in keys if key in want}
                 arguments = (self.argument(each, relation) for each in aggregations)
                 return [(input, merge(self.equal(input, keys), strings, *arguments))]
+            case Window(input, partition):
+                return [(input, merge(part(want, input), self.equal(input, partition), *self.windowed(relation, want)))]
             case Sort(input, keys):
                 order = {key.column: frozenset({order_rep(field_of(input, key.column).type)}) for key in keys}
                 return [(input, merge(want, order))]
@@ -100,6 +104,16 @@ class Demands:
         if aggregation.column is None:
             return {}
         return {aggregation.column: frozenset({self.argument_rep(aggregation, relation)})}
+
+    def windowed(self, relation: Window, want: Want) -> list[Want]:
+        """What the order and the outputs of a window take of its input's columns."""
+        input, found = relation.input, list[Want]()
+        for key in relation.order:
+            found.append({key.column: frozenset({order_rep(field_of(input, key.column).type)})})
+        for each in relation.outputs:
+            reps = window_reps(each, relation, want)
+            found += [{name: reps} for name in (each.column, each.default) if name is not None]
+        return found
 
     def argument_rep(self, aggregation: Aggregation, relation: Aggregate) -> Rep:
         """The representation in which an aggregate takes its argument."""
@@ -124,6 +138,19 @@ class Demands:
                 return {}
             case Call():
                 return merge(*(self.of(arg, its) for arg, its in operands(expr, rep, self.hashed)))
+
+
+def window_reps(output: WindowOutput, relation: Window, want: Want) -> frozenset[Rep]:
+    """The representations in which a window's function takes its column, and in which the values of others come."""
+    match output.function:
+        case "sum":
+            return frozenset({ring_of(field_of(relation, output.name).type)})
+        case "min" | "max":
+            return frozenset({order_rep(field_of(relation, output.name).type)})
+        case "lag" | "lead" | "first_value" | "last_value":
+            return want.get(output.name, frozenset())
+        case _:
+            return frozenset({"any"})
 
 
 def operands(call: Call, rep: Rep, hashed: int) -> list[tuple[Expr, Rep]]:

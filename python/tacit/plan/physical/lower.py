@@ -31,6 +31,7 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
@@ -39,12 +40,13 @@ from tacit.plan.facts.fields import field_of, fields, group_domain
 from tacit.plan.facts.kinds import RINGS, Rep, kind_of_field, order_rep, ring_of
 from tacit.plan.facts.readers import Readers
 from tacit.plan.physical import operators as ops
-from tacit.plan.physical.demands import Demands, merge
+from tacit.plan.physical.demands import Demands, merge, part
 from tacit.plan.physical.emitter import Emitter, passed
 from tacit.plan.physical.lower_aggregate import conditional, grouped
 from tacit.plan.physical.lower_input import Announcement, place_input
 from tacit.plan.physical.lower_join import equality, place_join, place_mark, place_pairs
 from tacit.plan.physical.lower_psi import place_match
+from tacit.plan.physical.lower_window import members, needed
 from tacit.plan.physical.merging import Merge
 from tacit.plan.physical.placed import KeptStep
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn, SecureExpressions
@@ -103,6 +105,8 @@ class Lowering:
                 return self._broadcast(relation)
             case Aggregate():
                 return self._aggregate(relation)
+            case Window():
+                return self._window(relation)
             case Sort():
                 return self._sort(relation)
             case Limit():
@@ -241,6 +245,17 @@ class Lowering:
         groups = domain if domain is not None and domain < (1 << 31 if known is None else known) else None
         by_keys = ops.GroupBy(self.emit.next, input.step, found.keys, found.aggregates, groups)
         return self.emit.secure(whole, by_keys, input.rows.at_most(groups), found.columns)
+
+    def _window(self, relation: Window) -> SharedTable:
+        want = self.demands.found[relation]
+        taken = needed(relation, want, self.hashed)
+        input = self.emit.prepared(self.place(relation.input), relation.input, taken, part(want, relation.input))
+        found = members(relation, input, want, self.demands)
+        if not found.outputs:
+            return input
+        operator = ops.Window(self.emit.next, input.step, found.partition, found.order, found.outputs)
+        table = self.emit.secure(relation, operator, input.rows, {**input.columns, **found.columns})
+        return replace(table, physical=input.physical | physical_of(found.columns))
 
     def _sort(self, relation: Sort, first: int | None = None) -> SharedTable:
         """first: how many rows at the head are needed; None: all."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.plan.algebra.expressions import reference
-from tacit.plan.algebra.relations import Limit, Project, Relation, Scan, Sort, Union
+from tacit.plan.algebra.relations import Limit, Project, Relation, Scan, Sort, Union, Window
 from tacit.plan.algebra.trees import owner
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import fields, names
@@ -95,7 +95,7 @@ def keeps_rows(relation: Relation) -> bool:
     match relation:
         case Scan():
             return True
-        case Project(input, _) | Sort(input, _):
+        case Project(input) | Window(input) | Sort(input):
             return keeps_rows(input)
         case Union(inputs):
             return all(map(keeps_rows, inputs))

@@ -70,6 +70,40 @@ class Ordered(Record):
 
 
 @dataclass(frozen=True)
+class Frame(Record):
+    """The rows of its partition that a row's value is over: from start to end, as distances from the row itself.
+
+    None: the first, or last, row of the partition. unit: "range" counts peers; its only distance is 0, the row with its
+    peers.
+    """
+
+    unit: OneOf["rows", "range"]
+    start: int | None
+    end: int | None
+
+
+@dataclass(frozen=True)
+class Windowed(Record):
+    """A column of a window. column: what it is over; None for numbers of rows, ranks and "count_rows".
+
+    default: of "lag" and "lead", whose own value a row has where there is no such row; None: NULL.
+    number: of "lag" and "lead", how many rows away; of "ntile", how many buckets. frame: of other functions over
+    columns and "count_rows"; others take no notice of it.
+    """
+
+    name: str
+    function: OneOf[
+        "row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value",
+        "count_rows", "count", "sum", "min", "max",
+    ]  # fmt: skip
+    column: str | None
+    default: str | None
+    number: int | None
+    frame: Frame
+    kind: Kind
+
+
+@dataclass(frozen=True)
 class Key(Record):
     """A key column of a side that is matched. encode: "int" for numbers, "hash" for strings."""
 
@@ -283,6 +317,22 @@ class Aggregate(_Operator):
 
 
 @dataclass(frozen=True)
+class Window(_Operator):
+    """The rows of input with columns computed over their partitions: valid rows first, by partition and order.
+
+    Rows that are equal in both are peers. Functions that tell peers apart take them in an order that no node knows.
+    NULL keys form one partition.
+    """
+
+    op: ClassVar[str] = "window"
+    id: int
+    input: int
+    partition: tuple[str, ...]
+    order: tuple[Ordered, ...]
+    outputs: tuple[Windowed, ...]
+
+
+@dataclass(frozen=True)
 class Sort(_Operator):
     """Valid rows first, in this order; rows with equal keys in an order that no node knows.
 
@@ -337,7 +387,7 @@ class Release(_Operator):
     ordered: bool
 
 
-Secure = Filter | Project | Union | Join | Pairs | Broadcast | GroupBy | Aggregate | Sort | Limit
+Secure = Filter | Project | Union | Join | Pairs | Broadcast | GroupBy | Aggregate | Window | Sort | Limit
 """Operators over the tables of earlier steps."""
 
 Matching = Psi | CircuitPsi | UniversalIds
@@ -359,5 +409,5 @@ def inputs(operator: Operator) -> tuple[int, ...]:
             return operator.left, operator.right
         case Broadcast():
             return operator.input, operator.scalar
-        case Filter() | Project() | GroupBy() | Aggregate() | Sort() | Limit() | Keep() | Release():
+        case Filter() | Project() | GroupBy() | Aggregate() | Window() | Sort() | Limit() | Keep() | Release():
             return (operator.input,)

@@ -29,6 +29,7 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.facts.catalog import Catalog, KeptColumn, Table
 from tacit.plan.facts.deliveries import delivered_table
@@ -93,6 +94,8 @@ class Derivation:
                 return broadcast(self.of(input), self.of(scalar), self.recipients)
             case Aggregate(input, _, _):
                 return grouped(relation, self.of(input), self.recipients, self.names, self.catalog)
+            case Window(input):
+                return self._window(relation, self.of(input))
             case Sort(input, _):
                 return self._sort(relation, self.of(input))
             case Limit(input, _, _):
@@ -161,6 +164,23 @@ class Derivation:
             columns[name] = replace(found, conditions=tuple(dict.fromkeys(hidden[each] for each in conditions)))
         written = (*outputs, *((name, each) for each, name in hidden.items()))
         return replace(below, relation=Project(below.relation, written), columns=columns)
+
+    def _window(self, relation: Window, below: State) -> State:
+        """A row's value is made of others' rows, so that no guard above can count whom it tells of.
+
+        What everybody may see row by row may be computed with in any way.
+        """
+        bound = {each for each in below.one | below.many if protected(each.table, self.recipients)}
+        refused = {each for each in bound if not wholly_open(each.table, self.recipients)}
+        closed = frozenset(
+            Item(each, None, "window", detail=output.function.upper(), position=output.position)
+            for each in refused
+            for output in relation.outputs
+        )
+        made_of = union(each.items for each in below.columns.values())
+        whole = Derived(frozenset(each for each in made_of if each.instance not in refused), linear=False)
+        columns = {**below.columns, **{each.name: whole for each in relation.outputs}}
+        return replace(below.over(replace(relation, input=below.relation), closed), columns=columns)
 
     def _sort(self, relation: Sort, below: State) -> State:
         """The order tells ranks of single rows. Of what a guard has counted it tells no more than the values do."""

@@ -33,6 +33,7 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.algebra.trees import scans
 from tacit.plan.facts.catalog import Catalog
@@ -131,6 +132,9 @@ class _Expansion:
             case Project(input, outputs):
                 below = self.of(input)
                 return replace(below, columns={name: below.of(each) for name, each in outputs})
+            case Window(input):
+                below, own = self.of(input), self._unknown(relation)
+                return replace(below, columns={**own.columns, **below.columns})
             case Join(left, right):
                 return self._joined(relation, self.of(left), self.of(right))
             case Broadcast(input, scalar):

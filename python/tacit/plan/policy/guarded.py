@@ -29,6 +29,7 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.algebra.trees import children, over_children
 from tacit.plan.algebra.types import Field
@@ -169,6 +170,9 @@ class _Guarding:
                 return through_join(beneath(left), beneath(right), relation, self.prefix, self.catalog)
             case Union(inputs):
                 return through_union([beneath(each) for each in inputs], names(relation), self.prefix)
+            case Window(input):
+                below = self.rewritten(input, NONE, _Place())
+                return Carried(replace(relation, input=below.relation))
             case FullJoin() | Match():
                 return self._full_join(relation, wanted)
 

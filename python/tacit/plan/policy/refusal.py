@@ -10,7 +10,8 @@ from tacit.plan.algebra.refusals import Position, QueryError
 
 Rule = OneOf[
     "recipient", "until", "allow", "closed", "select", "matches", "group", "join", "filter", "function",
-    "linear", "weights", "repeats", "cuts", "constants", "with", "floor", "sizes", "kept", "differences",
+    "linear", "weights", "repeats", "cuts", "constants", "with", "floor", "sizes", "kept", "window",
+    "differences",
 ]  # fmt: skip
 
 

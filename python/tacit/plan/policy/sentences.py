@@ -43,7 +43,7 @@ def problem(item: Item, reason: str, recipient: str) -> Problem:
 def _rule(reason: str) -> Rule:
     known: tuple[Rule, ...] = (
         "closed", "function", "linear", "weights", "repeats", "cuts", "constants", "with", "matches", "floor", "kept",
-        "filter", "join", "group",
+        "window", "filter", "join", "group",
     )  # fmt: skip
     return next(each for each in known if each == reason)
 
@@ -96,6 +96,8 @@ def _sentence(item: Item, reason: str) -> str:
             return _floor(item)
         case "kept":
             return f"a kept table has data of {table.name}, whose rules cannot be held there"
+        case "window":
+            return f"{item.detail} OVER tells of other rows of {table.name} than it stands beside, which nothing counts"
         case "filter":
             key = " is a key of joins;" if terms is not None and terms.ways == {"join"} else ":"
             return f"{name}{key} conditions on it are closed"

@@ -32,6 +32,7 @@ Role = OneOf[
     "matches",
     "floor",
     "kept",
+    "window",
 ]
 """In which role a column of a table decides a value, or which rows there are."""
 

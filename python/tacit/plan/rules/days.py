@@ -30,6 +30,7 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.algebra.trees import children, over_children
 from tacit.plan.algebra.types import Date
@@ -89,6 +90,9 @@ def _carrying(relation: Relation, column: str, day: Expr, name: str, catalog: Ca
         case Join(_, right) | Pairs(_, right):
             found = _carrying(right, column, day, name, catalog)
             return None if found is None else replace(relation, right=found)
+        case Window(input) if column in names(input):
+            found = _carrying(input, column, day, name, catalog)
+            return None if found is None else replace(relation, input=found)
         case Broadcast(input, scalar) if column in names(input):
             found = _carrying(input, column, day, name, catalog)
             return None if found is None else Broadcast(found, scalar)

@@ -2,7 +2,8 @@
 
 A condition passes projections (its columns become their expressions), unions (into every input) and sorts. It passes
 the input of a broadcast or a mark, the side of a join that has all its columns, and an aggregation if it uses only
-group keys. It stops at a limit, and where its columns are NULL beside rows that a join keeps.
+group keys. It passes a window if it uses only what the rows of a partition agree in. It stops at a limit, and where its
+columns are NULL beside rows that a join keeps.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from tacit.plan.algebra.relations import (
     Relation,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.algebra.trees import over_children
 from tacit.plan.facts.fields import columns_of, names
@@ -57,6 +59,9 @@ def _sink(relation: Relation, conditions: list[Expr]) -> Relation:
         case Broadcast(input, scalar):
             mine, rest = _using(conditions, names(input))
             return _kept(Broadcast(_sink(input, mine), _sink(scalar, [])), rest)
+        case Window(input, partition):
+            mine, rest = _using(conditions, partition)
+            return _kept(replace(relation, input=_sink(input, mine)), rest)
         case Aggregate(input, keys, aggregations):
             mine, rest = _using(conditions, keys)
             return _kept(Aggregate(_sink(input, mine), keys, aggregations), rest)

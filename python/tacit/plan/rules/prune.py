@@ -29,6 +29,8 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     Union,
+    Window,
+    WindowOutput,
 )
 from tacit.plan.facts.fields import columns_of, fields, names
 from tacit.plan.rules.simplify import projected
@@ -80,6 +82,9 @@ def _collect(relation: Relation, wanted: Iterable[str], needs: Needs) -> None:
         case Aggregate(input, keys, _):
             used = {each.column for each in _used(relation, wanted) if each.column is not None}
             _collect(input, used | set(keys), needs)
+        case Window(input, _, _, outputs):
+            used = _window_needs(relation, wanted)
+            _collect(input, used | (wanted - {each.name for each in outputs}), needs)
         case Sort(input, keys):
             _collect(input, wanted | {key.column for key in keys}, needs)
         case Limit(input, _, _):
@@ -100,6 +105,9 @@ def _rebuilt(relation: Relation, needs: Needs) -> Relation:
             return Project(_rebuilt(input, needs), tuple(each for each in outputs if each[0] in wanted))
         case Aggregate(input, keys, _):
             return Aggregate(_rebuilt(input, needs), keys, _used(relation, wanted))
+        case Window(input, partition, order, _):
+            left, below = _windowed(relation, wanted), _rebuilt(input, needs)
+            return Window(below, partition, order, left) if left else below
         case Union(inputs):
             return Union(tuple(_exactly(_rebuilt(each, needs), wanted) for each in inputs))
         case Mark(input, _, _, _, name) if name not in wanted:
@@ -119,6 +127,17 @@ def _rebuilt(relation: Relation, needs: Needs) -> Relation:
 def _used(relation: Aggregate, wanted: frozenset[str]) -> tuple[Aggregation, ...]:
     used = tuple(each for each in relation.aggregations if each.name in wanted)
     return used if used or relation.keys else relation.aggregations[:1]
+
+
+def _windowed(relation: Window, wanted: frozenset[str]) -> tuple[WindowOutput, ...]:
+    return tuple(each for each in relation.outputs if each.name in wanted)
+
+
+def _window_needs(relation: Window, wanted: frozenset[str]) -> set[str]:
+    """The columns that a window's wanted outputs are made of."""
+    used = _windowed(relation, wanted)
+    columns = {name for each in used for name in (each.column, each.default) if name is not None}
+    return columns | ({*relation.partition, *(key.column for key in relation.order)} if used else set())
 
 
 def _exactly(relation: Relation, wanted: frozenset[str]) -> Relation:

@@ -1,6 +1,7 @@
 //! Plans that use every operator.
 
 use super::steps::*;
+use super::windows::{FEW, windows};
 use super::{Plan, bits, ring64};
 
 /// A named plan over the tables of [`inputs`].
@@ -195,6 +196,7 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
     out.extend(joins(padded));
     out.extend(merged_joins(padded));
     out.extend(outer_joins(padded));
+    out.extend(windows(padded, &FEW));
     out
 }
 

@@ -6,6 +6,7 @@ pub mod model;
 pub mod runs;
 pub mod steps;
 pub mod tables;
+pub mod windows;
 
 pub use data::{Cell, Clear, bits, ring64, ring128};
 

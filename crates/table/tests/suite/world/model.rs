@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use tacit_table::Operator;
 use tacit_table::operator::{AggregateFunction, Aggregation, Call, Expression, Function, SortKey};
 
-use super::{Cell, Clear, Plan};
+use super::{Cell, Clear, Plan, windows};
 
 /// Executes a plan; gives the released tables by step.
 pub fn interpret(plan: &Plan, inputs: &HashMap<usize, Clear>) -> HashMap<usize, Clear> {
@@ -101,6 +101,7 @@ fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) ->
             let names = x.aggregates.iter().map(|a| a.name.clone()).collect();
             Clear { names, rows: vec![x.aggregates.iter().map(|a| aggregated(a, from[0])).collect()] }
         }
+        Operator::Window(x) => windows::interpret(x, from[0]),
         Operator::Sort(x) => {
             let mut out = from[0].clone();
             out.rows.sort_by(|a, b| compare(a, b, &from[0].names, &x.keys));
@@ -124,7 +125,7 @@ fn select(table: &Clear, names: &[String]) -> Clear {
     Clear { names: names.to_vec(), rows }
 }
 
-fn compare(a: &[Cell], b: &[Cell], names: &[String], keys: &[SortKey]) -> std::cmp::Ordering {
+pub fn compare(a: &[Cell], b: &[Cell], names: &[String], keys: &[SortKey]) -> std::cmp::Ordering {
     let part = |key: &SortKey| {
         let j = names.iter().position(|name| *name == key.column).expect("a column");
         let null = |cell: &Cell| (*cell == Cell::Null) != key.nulls_first;
