@@ -20,6 +20,7 @@ from tacit.plan.algebra.types import (
     sql_name,
 )
 from tacit.sql import strings
+from tacit.sql.calls import known
 from tacit.sql.coercion import MOST_DIGITS, RANKS, Mismatch, coerce
 from tacit.sql.text import Text
 
@@ -36,7 +37,7 @@ def cast(value: Expr, node: exp.Cast, text: Text) -> Expr:
             changed = coerce(value, target)
             if not is_rounding(changed):
                 return _fitting(changed, target)
-        case Decimal(), Integer(_, _, sql) if not isinstance(value, Literal):
+        case Decimal(), Integer(_, _, sql):
             return _fitting(_rounded(value, sql), target)
         case (_, Varchar()):
             return strings.as_text(value, text.position(node))
@@ -59,8 +60,12 @@ def cast(value: Expr, node: exp.Cast, text: Text) -> Expr:
 
 
 def _rounded(value: Expr, sql: IntegerName) -> Expr:
-    """A decimal as the nearest whole number."""
+    """A decimal as the nearest whole number; of two, as the one farther from zero."""
     assert isinstance(value.type, Decimal)
+    if isinstance(value, Literal) and isinstance(value.value, int):
+        unit = 10**value.type.scale
+        nearest = (2 * abs(value.value) + unit) // (2 * unit)
+        return known(nearest if value.value >= 0 else -nearest, Integer(0, 0, sql))
     low, high = bounds.rescale(bounds.range_of(value.type), -value.type.scale)
     return Call("cast", (value,), Integer(low, high, sql), value.nullable)
 

@@ -233,8 +233,6 @@ def _date_part(unit: Expr, value: Expr, at: Position | None) -> Expr:
 NAMED: dict[str, Bind] = {
     "date_part": _named(2, _date_part),
     "datepart": _named(2, _date_part),
-    "dow": _named(1, lambda value, at: calendar.part("dow", value, at)),
-    "doy": _named(1, lambda value, at: calendar.part("doy", value, at)),
     "isoyear": _named(1, lambda value, at: calendar.part("isoyear", value, at)),
     "decade": _named(1, lambda value, at: calendar.part("decade", value, at)),
     "prefix": _named(2, lambda a, b, at: strings.test("starts_with", a, b, position=at)),
