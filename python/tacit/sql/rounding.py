@@ -148,6 +148,8 @@ def _quotient(a: int, b: int) -> int:
 
 
 def _may_be_zero(expr: Expr) -> bool:
+    if isinstance(expr, Literal) and expr.value == 0:
+        raise Mismatch("this divides by zero")
     found = bounds.encoded_range(expr.type)
     return found is None or found[0] <= 0 <= found[1]
 

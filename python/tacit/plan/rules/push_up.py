@@ -16,7 +16,8 @@ from fractions import Fraction
 from math import isfinite
 
 from tacit.plan.algebra import bounds
-from tacit.plan.algebra.expressions import is_clear_only, is_rounding, reference, substitute
+from tacit.plan.algebra.expressions import is_clear_only, is_rounding, reference, subexpressions, substitute
+from tacit.plan.algebra.functions import FUNCTIONS
 from tacit.plan.algebra.refusals import UnsupportedSQL
 from tacit.plan.algebra.relations import (
     Call,
@@ -249,9 +250,13 @@ def _ordered_tail(
 
 def _unordered(expr: Expr, limited: bool) -> UnsupportedSQL:
     position = expr.position if isinstance(expr, Call) else None
+    said = next(
+        (FUNCTIONS[each.op].said for each in subexpressions(expr) if isinstance(each, Call) and each.op in FUNCTIONS),
+        "a quotient",
+    )
     if limited:
-        return UnsupportedSQL("LIMIT on an order by a quotient", "order by SUM or COUNT, or leave LIMIT out", position)
-    return UnsupportedSQL("an order by a quotient that is not selected", "select the quotient too", position)
+        return UnsupportedSQL(f"LIMIT on an order by {said}", "order by SUM or COUNT, or leave LIMIT out", position)
+    return UnsupportedSQL(f"an order by {said} that is not selected", "select it too", position)
 
 
 def _secure_parts(expr: Expr) -> list[Expr]:
