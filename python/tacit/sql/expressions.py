@@ -176,7 +176,9 @@ class Expressions:
             raise self.text.unsupported(node, "a column name with a schema", "write table.column")
         name = node.name.lower()
         if not node.table and name in self.aliases and self.scope.lookup(name, "", node, self.text) is None:
-            return self.bind(self.aliases[name])
+            others = {alias: each for alias, each in self.aliases.items() if alias != name}
+            inner = Expressions(self.scope, self.text, self.place, self.subquery, self.aggregate, others)
+            return inner.bind(self.aliases[name])
         return replace(self.scope.find(node, self.text), position=self.text.position(node))
 
     def _literal(self, node: exp.Literal) -> Expr:
