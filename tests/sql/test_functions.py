@@ -43,15 +43,15 @@ SEEDS = 4
 PIECES = ("a", "B", "é", "ß", "日", " ", "ɐ", "%", "_", "ab", "x", "İ", "'")
 
 DAYS = """
-EXTRACT(YEAR FROM d); EXTRACT(QUARTER FROM d); MONTH(t); DAY(d); DAYOFWEEK(d); ISODOW(d); DAYOFYEAR(t); WEEK(d); HOUR(t);
-MINUTE(t); SECOND(t); DATE_PART('millisecond', t); DATE_PART('microsecond', t); HOUR(d); ISOYEAR(d); DECADE(d);
+EXTRACT(YEAR FROM d); EXTRACT(QUARTER FROM d); MONTH(t); DAY(d); DAYOFWEEK(d); ISODOW(d); DAYOFYEAR(t); WEEK(d);
+HOUR(t); MINUTE(t); SECOND(t); DATE_PART('millisecond', t); DATE_PART('microsecond', t); HOUR(d); ISOYEAR(d); DECADE(d);
 EXTRACT(EPOCH FROM t); DATE_TRUNC('year', d); DATE_TRUNC('quarter', t); DATE_TRUNC('month', d); DATE_TRUNC('week', d);
 DATE_TRUNC('day', t); DATE_TRUNC('hour', t); DATE_TRUNC('minute', t); DATE_TRUNC('second', t); DATE_TRUNC('decade', d);
 DATE_DIFF('year', d, e); DATE_DIFF('quarter', d, t); DATE_DIFF('month', e, d); DATE_DIFF('week', d, e);
 DATE_DIFF('day', d, e); DATEDIFF('day', d, t); DATE_DIFF('hour', t, e); DATE_DIFF('minute', e, t); LAST_DAY(d);
 DAYNAME(d); MONTHNAME(t); d + INTERVAL '3' DAY; d - INTERVAL '1' MONTH; d + INTERVAL 2 YEAR; t - INTERVAL '90' DAY;
 t + INTERVAL '5' HOUR; d + INTERVAL '1 month 3 days'; d + INTERVAL '-7' DAY; INTERVAL '1' WEEK + e;
-DATE '1998-12-01' - INTERVAL '90' DAY; DATE '2024-01-31' + INTERVAL '1' MONTH; 
+DATE '1998-12-01' - INTERVAL '90' DAY; DATE '2024-01-31' + INTERVAL '1' MONTH;
 d < DATE '1995-01-01' + INTERVAL '1' YEAR; e <= DATE '1998-12-01' - INTERVAL '90' DAY; d > e + INTERVAL '3' DAY;
 e BETWEEN DATE '1995-01-01' AND DATE '1995-01-01' + INTERVAL '1' YEAR; d >= TIMESTAMP '1990-01-01 12:00:00';
 d < TIMESTAMP '1990-01-01 12:00:00'; TIMESTAMP '1990-01-01 12:00:00' < d; d = DATE '1990-01-01' + INTERVAL '0' DAY;
