@@ -3,7 +3,8 @@
 A function of an owner's columns, a rounding, or the day of a moment becomes a column of its own, which a projection
 directly above the table computes. It comes up through conditions, renamings, unions, orders and joins. Where it cannot,
 as where columns of several owners or an aggregation are below, a function of a string with a dictionary becomes a
-choice among what it makes of each word. Others stay where they are: the recipient computes them, or they are refused.
+choice among what it makes of each word, and a comparison with an average one of products. Others stay where they are:
+the recipient computes them, or they are refused.
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from tacit.plan.algebra.trees import children, over_children
 from tacit.plan.algebra.types import Date, Double
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import columns_of, field_of, fields, names
+from tacit.plan.rules.averages import without_average
 from tacit.plan.rules.dictionaries import over_words
 from tacit.plan.rules.push_down import is_local
 
@@ -84,7 +86,7 @@ class _Moving:
 
     def _lowered(self, expr: Call) -> Expr:
         changed = replace(expr, args=tuple(map(self.of, expr.args)))
-        return over_words(changed)
+        return without_average(over_words(changed))
 
 
 def _carrying(relation: Relation, value: Expr, name: str, catalog: Catalog) -> Relation | None:
