@@ -29,6 +29,7 @@ from tacit.plan.algebra.relations import (
     Sort,
     Union,
 )
+from tacit.plan.algebra.types import Double
 from tacit.plan.facts.fields import aggregation_field, field_of, names
 from tacit.plan.facts.kinds import RINGS, Rep, equality_rep, order_rep, ring_of
 
@@ -123,7 +124,7 @@ def operands(call: Call, rep: Rep, hashed: int) -> list[tuple[Expr, Rep]]:
     """The arguments of a call with the representation each is best in."""
     args = call.args
     match call.op:
-        case "mul" | "rescale":
+        case "mul" | "rescale" if not isinstance(call.type, Double):
             return [(arg, ring_of(call.type)) for arg in args]
         case "add" | "sub" | "neg":
             return [(arg, rep if rep in RINGS else "bits") for arg in args]

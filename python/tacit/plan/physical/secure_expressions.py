@@ -81,6 +81,9 @@ class SecureExpressions:
                 raise UnsupportedSQL(
                     "a quotient under MPC", "compare products instead: SUM(x) > 5 * COUNT(x)", expr.position
                 )
+            case Call(_, _, Double()):
+                instead = "divide in the outermost SELECT, or compare products: SUM(x) > 5 * COUNT(x)"
+                raise UnsupportedSQL("DOUBLE arithmetic under MPC", instead, expr.position)
             case Call(("add" | "sub" | "mul" | "neg" | "and" | "or" | "not" | "is_null" | "if") as op, _, _, nullable):
                 return self._call(expr, self._best(expr, rep), op, nullable)
             case Call(op):

@@ -3,12 +3,13 @@
 ``x < AVG(y)`` is ``x * COUNT(y) < SUM(y)``. DuckDB compares DOUBLEs that are rounded. With e the precision of a DOUBLE,
 2^-53, each of at most four roundings moves a number by a factor within 1 +- e (that of a 64-bit quotient adds 2^-64).
 Two different numbers whose products in whole numbers are below 2^50 differ by a factor of 1 + 2^-50 at least, so that
-rounding keeps their order. Equal numbers are rounded in two ways, so that DOUBLEs may tell them apart: those of the
-compared side's values for which they do are found by trying all of them.
+rounding keeps their order. Equal numbers are rounded in two ways, so that DOUBLEs may tell them apart. Whether they do
+is a condition on the compared number alone: its owner computes it, or the few numbers for which it holds are listed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -20,7 +21,14 @@ from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, Type
 EXACT = 1 << 50
 MOST_SCALE = 22
 """Powers of ten up to this one are DOUBLEs."""
-MOST_VALUES = 1 << 17
+FEW_DIGITS = 3
+"""With so few digits after the point, a number and an average that equals it are the same DOUBLE.
+
+The average is rounded to 64 bits and then to 53. That is the number's own rounding unless the first one reaches a
+midpoint between two DOUBLEs. A midpoint m differs from x = X / 10^s, of X below 2^50, by 1 / (5^s 2^j) at least, where
+m = M / 2^j with M below 2^54. That is more than x 2^-54 / 125, and rounding to 64 bits moves x by at most x 2^-64.
+"""
+MOST_VALUES = 1 << 12
 """Values of one side that are tried."""
 MOST_EXCEPTIONS = 16
 FLIPPED: dict[Operator, Operator] = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
@@ -35,17 +43,21 @@ class _Average:
     factor: Literal | None
 
 
-def without_average(expr: Expr) -> Expr:
+Local = Callable[[Expr], Expr | None]
+"""An expression as its owner computes it; None where no owner can."""
+
+
+def without_average(expr: Expr, local: Local) -> Expr:
     """The expression; a comparison of a number with an average as one of products, where that is the same."""
     match expr:
         case Call(("lt" | "le" | "gt" | "ge" | "eq" | "ne") as op, (a, b)):
-            found = _compared(op, a, b, expr) or _compared(FLIPPED[op], b, a, expr)
+            found = _compared(op, a, b, expr, local) or _compared(FLIPPED[op], b, a, expr, local)
             return expr if found is None else found
         case _:
             return expr
 
 
-def _compared(op: Operator, a: Expr, b: Expr, whole: Call) -> Expr | None:
+def _compared(op: Operator, a: Expr, b: Expr, whole: Call, local: Local) -> Expr | None:
     """number op average."""
     average, number = _average(b), _number(a)
     if average is None or number is None:
@@ -55,18 +67,35 @@ def _compared(op: Operator, a: Expr, b: Expr, whole: Call) -> Expr | None:
     left, right = _aligned(left, right)
     if max(map(abs, (*bounds.range_of(left.type), *bounds.range_of(right.type)))) > EXACT:
         return None
-    exceptions = _exceptions(op, number, average)
-    if exceptions is None:
-        return None
-    nullable = whole.nullable
-    exact = Call(op, (left, right), Boolean(), nullable, whole.position)
-    if not exceptions:
+    exact = Call(op, (left, right), Boolean(), whole.nullable, whole.position)
+    if average.factor is None and _scale(number.type) <= FEW_DIGITS:
         return exact
-    same = Call("eq", (left, right), Boolean(), nullable, whole.position)
-    listed = [Call("eq", (number, each), Boolean(), number.nullable) for each in exceptions]
-    apart = joined("and", [same, joined("or", listed)])
-    opposite = Call("not", (exact,), Boolean(), nullable)
-    return Call("if", (apart, opposite, exact), Boolean(), nullable, whole.position)
+    same = Call("eq", (left, right), Boolean(), whole.nullable, whole.position)
+    odd = _odd(op, number, average, local)
+    if odd is None:
+        return None
+    opposite = Call("not", (exact,), Boolean(), whole.nullable)
+    return Call("if", (joined("and", [same, odd]), opposite, exact), Boolean(), whole.nullable, whole.position)
+
+
+def _odd(op: Operator, number: Expr, average: _Average, local: Local) -> Expr | None:
+    """Whether DOUBLEs tell a number from an average that equals it; None where nothing can compute that."""
+    listed = _exceptions(op, number, average)
+    if listed is not None:
+        tests = [Call("eq", (number, each), Boolean(), number.nullable) for each in listed]
+        return joined("or", tests) if tests else Literal(False, Boolean())
+    factor = average.factor
+    if factor is None or _scale(number.type) > FEW_DIGITS or 10 ** _scale(factor.type) % int(factor.value or 1):
+        return None
+    times = 10 ** _scale(factor.type) // int(factor.value or 1)
+    mean, by = _double(_times(number, Literal(times, Integer(times, times, "BIGINT")))), _double(factor)
+    product = Call("mul", (by, mean), Double(), number.nullable)
+    said = Call(op, (_double(number), product), Boolean(), number.nullable)
+    return local(Call("not", (said,), Boolean(), number.nullable) if op in ("le", "ge", "eq") else said)
+
+
+def _double(expr: Expr) -> Expr:
+    return Call("cast", (expr,), Double(), expr.nullable)
 
 
 def _average(expr: Expr) -> _Average | None:
@@ -118,7 +147,7 @@ def _scale(type_: Type) -> int:
 
 
 def _exceptions(op: Operator, number: Expr, average: _Average) -> list[Literal] | None:
-    """Values that equal the average's side, but of which DOUBLEs say otherwise. None where there are too many."""
+    """The numbers that DOUBLEs tell from an average that equals them. None where there are too many."""
     low, high = bounds.range_of(number.type)
     if high - low >= MOST_VALUES:
         return None

@@ -84,9 +84,13 @@ class _Moving:
         self.input = found
         return reference(field_of(found, name))
 
+    def _owned(self, expr: Expr) -> Expr | None:
+        """An expression as an owner computes it."""
+        return self._moved(expr) if isinstance(expr, Call) else None
+
     def _lowered(self, expr: Call) -> Expr:
         changed = replace(expr, args=tuple(map(self.of, expr.args)))
-        return without_average(over_words(changed))
+        return without_average(over_words(changed), self._owned)
 
 
 def _carrying(relation: Relation, value: Expr, name: str, catalog: Catalog) -> Relation | None:
