@@ -81,13 +81,15 @@ class SecureExpressions:
                 raise UnsupportedSQL(
                     "a quotient under MPC", "compare products instead: SUM(x) > 5 * COUNT(x)", expr.position
                 )
+            case Call(op) if op in FUNCTIONS:
+                raise self._clear_only(op, expr)
             case Call(_, _, Double()):
                 instead = "divide in the outermost SELECT, or compare products: SUM(x) > 5 * COUNT(x)"
                 raise UnsupportedSQL("DOUBLE arithmetic under MPC", instead, expr.position)
             case Call(("add" | "sub" | "mul" | "neg" | "and" | "or" | "not" | "is_null" | "if") as op, _, _, nullable):
                 return self._call(expr, self._best(expr, rep), op, nullable)
             case Call(op):
-                raise self._clear_only(op, expr)
+                raise AssertionError(f"{op} is handled above")
 
     def _clear_only(self, op: str, expr: Call) -> UnsupportedSQL:
         """A function of what no single party has."""
