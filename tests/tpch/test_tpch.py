@@ -20,7 +20,7 @@ from tacit.sql import compile_query
 
 QUERIES = sorted((Path(__file__).parent / "queries").glob("q*.sql"))
 SMALL = 0.001
-NOT_YET = {f"q{number:02}" for number in range(1, 23) if number not in (3, 18)}
+NOT_YET = {f"q{number:02}" for number in (2, 4, 13, 16, 17, 19, 20, 21, 22)}
 """Queries that need constructs which are refused today."""
 
 

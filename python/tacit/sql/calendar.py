@@ -39,7 +39,7 @@ MICROSECONDS = {
 """Units that always have the same length."""
 
 MONTHLY = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
-"""Units that are so many months."""
+"""The months of a unit."""
 
 
 def named(unit: str) -> str:
@@ -152,7 +152,7 @@ def _last(day: int) -> int:
 
 
 def _first_month(moment: int, size: int) -> int:
-    """The moment at which so many months began."""
+    """The moment at which a unit of several months, counted from the year 0, began."""
     day = _day(moment // moments.DAY)
     months = (day.year * 12 + day.month - 1) // size * size
     if months < 12:
@@ -161,7 +161,7 @@ def _first_month(moment: int, size: int) -> int:
 
 
 def _plus_months(moment: int, months: int) -> int:
-    """A moment so many months later, on the last day of a month that is too short. Beyond all years it is estimated."""
+    """A moment months later, on the last day of a month that is too short. Beyond all years it is estimated."""
     day, rest = divmod(moment, moments.DAY)
     today = _day(day)
     found = today.year * 12 + today.month - 1 + months

@@ -214,7 +214,7 @@ KNOWN: dict[type[exp.Expr], Bind] = {
 
 
 def _named(arguments: int, of: Callable[..., Expr]) -> Bind:
-    """A function that the parser does not know, of so many arguments."""
+    """A function that the parser does not know. arguments: their number."""
 
     def bind(binding: Binding, node: exp.Expr, at: Position | None) -> Expr:
         if len(node.expressions) != arguments:

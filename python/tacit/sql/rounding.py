@@ -137,7 +137,7 @@ def _outer(a: Expr, b: Expr, *, larger: bool, position: Position | None) -> Expr
 
 
 def _tens(type_: Integer | Decimal, digits: int) -> bounds.Range:
-    """The bounds rounded outwards to so many powers of ten."""
+    """The bounds rounded outwards to multiples of a power of ten."""
     unit = 10**digits
     return type_.low // unit * unit, -(-type_.high // unit) * unit
 

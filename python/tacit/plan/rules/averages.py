@@ -36,7 +36,7 @@ FLIPPED: dict[Operator, Operator] = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "
 
 @dataclass(frozen=True)
 class _Average:
-    """factor * total / count, factor a constant of so many digits after the point; None: without a factor."""
+    """factor * total / count. factor: a constant; None where there is none."""
 
     total: Expr
     count: Expr
@@ -171,7 +171,7 @@ def _holds(op: Operator, value: Fraction, by: Fraction, plain: bool) -> bool:
 
 
 def _rounded(value: Fraction, bits: int) -> Fraction:
-    """The nearest number of so many significant bits, the even one of two."""
+    """The nearest number with a number of significant bits, the even one of two."""
     if not value:
         return value
     size = abs(value.numerator).bit_length() - value.denominator.bit_length()

@@ -1,8 +1,8 @@
 """DOUBLEs of subqueries are computed where they are used: what they are made of comes up in their place.
 
-Nodes hold no DOUBLE. So an AVG or a quotient that a subquery computes stays apart: its sum and its count are columns,
-and whatever reads the DOUBLE, above joins and conditions, computes it from them. There the recipient can, or a
-comparison needs no division.
+Nodes hold no DOUBLE. So an AVG or a quotient that a subquery computes stays apart: its sum and its count are columns.
+Whatever reads the DOUBLE, above joins and conditions, computes it from them. There the recipient can, or a comparison
+needs no division.
 """
 
 from __future__ import annotations
