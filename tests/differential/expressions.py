@@ -75,7 +75,7 @@ class Writer:
             case "size":
                 name = self.pick(["ABS", "SIGN", "GREATEST", "LEAST"])
                 more = f", {self.number(scope, depth - 1)}" if name in ("GREATEST", "LEAST") else ""
-                return self.note(name, f"{name}({self.number(scope, depth - 1)}{more})")
+                return self.note("ABS and its like", f"{name}({self.number(scope, depth - 1)}{more})")
             case "part" if days := [each for each in scope if each.family in ("date", "moment")]:
                 part = self.pick(["YEAR", "MONTH", "DAY", "DOW", "WEEK"])
                 return self.note("EXTRACT", f"EXTRACT({part} FROM {self.pick(days).text})")

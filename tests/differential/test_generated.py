@@ -56,7 +56,7 @@ FEATURES = (
     "JOIN of three", "USING", "comma join", "cross join with one row", "self-join after aggregation",
     "scalar subquery", "IN (SELECT)", "CTE", "*", "filter in a subquery", "LIMIT in a subquery", "ORDER BY",
     "NULLS FIRST", "NULLS LAST", "LIMIT", "OFFSET", "BOOLEAN", "INTEGER", "BIGINT", "DECIMAL", "DATE", "TIMESTAMP",
-    "EXTRACT", "LENGTH", "LAST_DAY", "%", "//", "ABS", "SIGN", "GREATEST", "LEAST", "LIKE", "function of a string",
+    "EXTRACT", "LENGTH", "LAST_DAY", "%", "//", "ABS and its like", "LIKE", "function of a string",
     "IS DISTINCT FROM", "day of a moment", "dictionary", "bytes", "hashed", "negative number", "bounds of a type", "empty table",
     "duplicate rows", "NULL in a key", "2 owners", "3 owners", "padded rows", "outputs without names",
     "ORDER BY what is not selected", "announced rows", "consent to filter", "consent to groups", "consent to matches",
@@ -165,7 +165,7 @@ def compare(engine: Engine, examples: int, keys: Path, suite: str = "rep3") -> T
 
 def test_generated_questions_contain_everything() -> None:
     met: Counter[str] = Counter()
-    search(lambda question: met.update(question.features), 300, number=1)
+    search(lambda question: met.update(question.features), 500, number=1)
     assert [feature for feature in FEATURES if not met[feature]] == []
 
 
