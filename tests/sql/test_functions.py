@@ -188,7 +188,8 @@ def within(value: Any, field: Field) -> bool:
 TITLED = """
 length(s); LENGTH(x.s); ABS(CASE WHEN i > 1 THEN 1 ELSE 0 END); EXTRACT(YEAR FROM d); YEAR(d); i % 3; i // 3; s || 'x';
 concat(s, i); left(s, 1); SUBSTRING(s FROM 2 FOR 2); substr(s, 2); upper(s); replace(s, 'a', 'b'); s LIKE 'a%';
-s NOT LIKE 'a%'; s ILIKE 'a'; s SIMILAR TO 'a'; s LIKE 'a' ESCAPE '!'; greatest(i, 3); LAST_DAY(d); i IS DISTINCT FROM 3;
+s NOT LIKE 'a%'; s ILIKE 'a'; s SIMILAR TO 'a'; s LIKE 'a' ESCAPE '!'; greatest(i, 3); LAST_DAY(d);
+i IS DISTINCT FROM 3;
 i IS NOT DISTINCT FROM 3; f IS TRUE; f IS NOT TRUE; f IS UNKNOWN; round(n, 1); ceiling(n); pow(i, 2); i ** 2;
 date_trunc('month', d); DATE_DIFF('day', d, d); d - INTERVAL '90' DAY; trim(s); TRIM(BOTH 'x' FROM s); ltrim(s);
 POSITION('a' IN s); strpos(s, 'a'); CAST(i AS VARCHAR); s ^@ 'a'; log(i); log10(i); @i; suffix(s, 'a')

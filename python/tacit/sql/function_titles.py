@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-
 Write = Callable[[exp.Expr], str]
 
 SIGNS: dict[type[exp.Expr], str] = {
