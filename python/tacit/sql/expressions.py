@@ -192,6 +192,8 @@ class Expressions:
     def _aggregate(self, node: exp.AggFunc) -> Expr:
         if self.aggregate is None:
             raise self.text.invalid(node, f"an aggregate cannot stand in {self.place}; compute it in a subquery.")
+        if node.this is None and not isinstance(node, exp.Count):
+            raise self.text.invalid(node, f"{(self.text.word(node) or node.key).upper()} takes an expression.")
         return self.aggregate(node)
 
     def _in(self, node: exp.In) -> Expr:
