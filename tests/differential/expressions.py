@@ -71,7 +71,19 @@ class Writer:
         names = [each for each in scope if each.family in ("whole", "decimal")]
         if depth <= 0 or self.often(3):
             return self._leaf(names, lambda: str(self.pick([1, 0, 2, -1, 100, "0.5", "1.25", -7])))
-        match self.pick(["+", "-", "*", "-x", "choice", "choice", "days", "CAST"]):
+        match self.pick(["+", "-", "*", "-x", "choice", "choice", "days", "CAST", "size", "part", "letters", "rest"]):
+            case "size":
+                name = self.pick(["ABS", "SIGN", "GREATEST", "LEAST"])
+                more = f", {self.number(scope, depth - 1)}" if name in ("GREATEST", "LEAST") else ""
+                return self.note("ABS and its like", f"{name}({self.number(scope, depth - 1)}{more})")
+            case "part" if days := [each for each in scope if each.family in ("date", "moment")]:
+                part = self.pick(["YEAR", "MONTH", "DAY", "DOW", "WEEK"])
+                return self.note("EXTRACT", f"EXTRACT({part} FROM {self.pick(days).text})")
+            case "letters" if texts := [each for each in scope if each.family == "text"]:
+                return self.note("LENGTH", f"LENGTH({self.pick(texts).text})")
+            case "rest" if names:
+                sign = self.pick(["%", "//"])
+                return self.note(sign, f"({self.pick(names).text} {sign} {self.pick(['3', '7'])})")
             case "+" | "-" | "*" as sign:
                 return self.note(sign, f"({self.number(scope, depth - 1)} {sign} {self.number(scope, depth - 1)})")
             case "-x":
@@ -90,6 +102,8 @@ class Writer:
             return self._leaf(names, lambda: "DATE '2020-02-15'")
         narrow = [each for each in names if each.origin and "bounds of a type" not in each.origin.features]
         moments = [each for each in scope if each.family == "moment"]
+        if names and self.often(6):
+            return self.note("LAST_DAY", f"LAST_DAY({self.pick(names).text})")
         if moments and self.often(2):
             return self.note("day of a moment as a value", f"CAST({self.pick(moments).text} AS DATE)")
         if narrow and self.often(2):
@@ -109,6 +123,11 @@ class Writer:
         if depth <= 0 or not names or not self.often(4):
             return self._leaf(names, lambda: self.pick(["'a'", "''", "'zz'"]))
         same = self.pick(names)
+        if self.often(2):
+            name = self.pick(
+                ["UPPER({})", "LEFT({}, 1)", "SUBSTRING({} FROM 2 FOR 2)", "{} || 'x'", "REPLACE({}, 'a', 'b')"]
+            )
+            return self.note("function of a string", name.format(same.text))
         other = literal(self.pick(same.origin.values)) if same.origin else same.text
         sides = [same.text, other]
         return self._choice(scope, depth, lambda: sides.pop(0))
@@ -137,6 +156,12 @@ class Writer:
         subject = self.pick(scope)
         a = self.expression(scope, subject.family, depth) if self.often(2) else subject.text
         match self.pick(["compare", "compare", "BETWEEN", "IN", "IS NULL"]):
+            case "compare" if subject.family == "text" and self.often(3):
+                pattern = self.pick(["'a%'", "'%b%'", "'_'", "'%'"])
+                return self.note("LIKE", f"({subject.text} {self.pick(['', 'NOT '])}LIKE {pattern})")
+            case "compare" if subject.family in ("whole", "decimal", "flag") and self.often(6):
+                b = self._operand(scope, subject, depth)
+                return self.note("IS DISTINCT FROM", f"({a} IS {self.pick(['', 'NOT '])}DISTINCT FROM {b})")
             case "compare" if subject.family == "moment" and self.often(3):
                 days = [f"DATE '{each:%Y-%m-%d}'" for each in (MOMENTS[0][0], MOMENTS[0][1], MOMENTS[1][1])]
                 day = self.pick(days)

@@ -34,9 +34,11 @@ SEED = int(os.environ.get("TACIT_SEED", random.SystemRandom().randrange(2**32) i
 
 REFUSALS = (
     "a quotient under MPC",
-    "LIMIT on an order by a quotient",
-    "an order by a quotient that is not selected",
+    "LIMIT on an order by",
+    "an order by",
     "DOUBLE arithmetic under MPC",
+    "so that the owner computes it, or use",
+    "% may leave",
     "rounding a DECIMAL under MPC",
     "the day of a TIMESTAMP under MPC",
     "a change of a string's type or dictionary under MPC",
@@ -54,7 +56,9 @@ FEATURES = (
     "JOIN of three", "USING", "comma join", "cross join with one row", "self-join after aggregation",
     "scalar subquery", "IN (SELECT)", "CTE", "*", "filter in a subquery", "LIMIT in a subquery", "ORDER BY",
     "NULLS FIRST", "NULLS LAST", "LIMIT", "OFFSET", "BOOLEAN", "INTEGER", "BIGINT", "DECIMAL", "DATE", "TIMESTAMP",
-    "day of a moment", "dictionary", "bytes", "hashed", "negative number", "bounds of a type", "empty table",
+    "EXTRACT", "LENGTH", "LAST_DAY", "%", "//", "ABS and its like", "LIKE", "function of a string",
+    "IS DISTINCT FROM", "day of a moment", "dictionary", "bytes", "hashed", "negative number", "bounds of a type",
+    "empty table",
     "duplicate rows", "NULL in a key", "2 owners", "3 owners", "padded rows", "outputs without names",
     "ORDER BY what is not selected", "announced rows", "consent to filter", "consent to groups", "consent to matches",
     "several recipients", "output named as another column", "computed column named as the one it hides",
@@ -165,7 +169,7 @@ def compare(engine: Engine, examples: int, keys: Path, suite: str = "rep3") -> T
 
 def test_generated_questions_contain_everything() -> None:
     met: Counter[str] = Counter()
-    search(lambda question: met.update(question.features), 400, number=1)
+    search(lambda question: met.update(question.features), 500, number=1)
     assert [feature for feature in FEATURES if not met[feature]] == []
 
 

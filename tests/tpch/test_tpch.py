@@ -14,14 +14,17 @@ from benches.tpch import SPLITS, Split, generate, schema, write_federation
 from tests.differential.federations import PARTIES, make_keys
 from tests.differential.running import Engine, in_clear, reference
 
+from tacit.agent.faults import InputError
 from tacit.agent.federation import Federation
 from tacit.plan.algebra.refusals import QueryError
 from tacit.sql import compile_query
 
 QUERIES = sorted((Path(__file__).parent / "queries").glob("q*.sql"))
 SMALL = 0.001
-NOT_YET = {f"q{number:02}" for number in range(1, 23) if number not in (3, 18, 19)}
+NOT_YET = {f"q{number:02}" for number in (2, 4, 13, 16, 17, 20, 21, 22)}
 """Queries that need constructs which are refused today."""
+UNLOADED = {"q09", "q11"}
+"""Queries over partsupp, whose declared key repeats in data as small as this, so that its owners do not load it."""
 
 
 @pytest.fixture(scope="session")
@@ -83,6 +86,10 @@ def test_small(path: Path, split: Split, federations: Federations, tmp_path: Pat
     if path.stem in NOT_YET:
         with pytest.raises(QueryError):
             compile_query(path.read_text(), federations.split(SMALL, split).catalog, ("a",))
+        return
+    if path.stem in UNLOADED:
+        with pytest.raises(InputError, match="declared unique"):
+            check(path, SMALL, split, federations, in_clear, tmp_path)
         return
     check(path, SMALL, split, federations, in_clear, tmp_path)
 

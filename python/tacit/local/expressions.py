@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from tacit.local.average import average
 from tacit.local.sql_types import cast, literal
+from tacit.plan.algebra.functions import FUNCTIONS
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 
 INPUT = "t"
@@ -50,7 +51,9 @@ def _call(call: Call) -> exp.Expr:
     if call.op in BINARY:
         left, right = args
         return exp.Paren(this=BINARY[call.op](this=left, expression=right))
-    return FUNCTIONS[call.op](call, args)
+    if call.op in FUNCTIONS:
+        return exp.Var(this=FUNCTIONS[call.op].sql.format(*[each.sql("duckdb") for each in args]))
+    return OTHERS[call.op](call, args)
 
 
 def _negated(_: Call, args: list[exp.Expr]) -> exp.Expr:
@@ -79,7 +82,7 @@ def _average(call: Call, args: list[exp.Expr]) -> exp.Expr:
     return average(total, count, call.args[0].type)
 
 
-FUNCTIONS: dict[str, Callable[[Call, list[exp.Expr]], exp.Expr]] = {
+OTHERS: dict[str, Callable[[Call, list[exp.Expr]], exp.Expr]] = {
     "neg": _negated,
     "not": _not,
     "is_null": _is_null,

@@ -32,9 +32,10 @@ from tacit.plan.physical.tables import SharedTable
 from tacit.plan.planning import Lowered, Planning, opened_rep
 from tacit.plan.policy.check import check, check_kept
 from tacit.plan.policy.sizes import with_hidden_sizes
-from tacit.plan.rules.days import with_days
+from tacit.plan.rules.functions import with_functions
 from tacit.plan.rules.null_tests import without_null_tests
 from tacit.plan.rules.push_up import Split, opened_by
+from tacit.plan.rules.quotients import with_quotients_above
 from tacit.plan.rules.sequence import NORMAL, RULES, SECURE, Trace, applied, ignore
 from tacit.plan.rules.stage import Stage
 
@@ -69,7 +70,7 @@ def place(
         raise QueryError("the query has no recipient; name at least one party that gets the answer.")
     catalog = with_hidden_sizes(_check(relation, catalog, recipients))
     allowed = check(relation, catalog, recipients, today or datetime.now(UTC).date())
-    relation = with_days(without_null_tests(allowed.relation), catalog)
+    relation = with_functions(with_quotients_above(without_null_tests(allowed.relation)), catalog)
     planning = Planning(catalog, recipients, query, partial(_release, recipients))
     if len(recipients) == 1 and {owner(relation)} == set(recipients):
         alone = applied(NORMAL, Stage(relation), planning, trace).core
@@ -85,7 +86,7 @@ def place_kept(relation: Relation, catalog: Catalog, kept: KeptAs, query: str, t
     trace("query", Stage(relation))
     catalog = with_hidden_sizes(_check(relation, catalog, ()))
     check_kept(relation, catalog, delivers=kept.declared is not None)
-    relation = with_days(without_null_tests(relation), catalog)
+    relation = with_functions(with_quotients_above(without_null_tests(relation)), catalog)
     for each in fields(relation):
         if isinstance(each.type, Double):
             instead = "keep SUM and COUNT, and divide in the query that reads the table"

@@ -21,6 +21,7 @@ from tacit.sql.coercion import (
     integer_literal,
     integer_rank,
 )
+from tacit.sql.days import as_days
 
 CHECKED_DIGITS = 18  # DuckDB keeps a product of 64-bit decimals in 64 bits, and checks it for overflow
 
@@ -70,13 +71,22 @@ def comparison(op: Op, a: Expr, b: Expr, position: Position | None) -> Expr:
     """a = b and its like. A constant stays as it is beside a dictionary column: it may be none of its values."""
     if _dictionary_and_constant(a, b) or _dictionary_and_constant(b, a):
         return Call(op, (a, b), Boolean(), _any_null(a, b), position)
-    target = common_type(a, b)
-    left, right = coerce(a, target), coerce(b, target)
+    target = _compared_type(a, b)
+    left, right = as_days(coerce(a, target), coerce(b, target), op)
     if _is_day_of_moment(left) and _is_constant(right):
         return _day_compared(op, left, right, position)
     if _is_day_of_moment(right) and _is_constant(left):
         return _day_compared(FLIPPED[op], right, left, position)
     return Call(op, (left, right), Boolean(), _any_null(a, b), position)
+
+
+def _compared_type(a: Expr, b: Expr) -> Type:
+    """What both sides of a comparison are brought to. Of decimals, DuckDB keeps all digits after the point."""
+    target = common_type(a, b)
+    if not isinstance(target, Decimal):
+        return target
+    scale = max(as_decimal(each.type)[1] for each in (a, b) if isinstance(each.type, Integer | Decimal))
+    return target if scale == target.scale else Decimal(MOST_DIGITS, scale, 0, 0)
 
 
 def logic(op: Op, args: Sequence[Expr], position: Position | None) -> Expr:

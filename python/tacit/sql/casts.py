@@ -13,11 +13,14 @@ from tacit.plan.algebra.types import (
     Decimal,
     Double,
     Integer,
+    IntegerName,
     Timestamp,
     Type,
     Varchar,
     sql_name,
 )
+from tacit.sql import strings
+from tacit.sql.calls import known
 from tacit.sql.coercion import MOST_DIGITS, RANKS, Mismatch, coerce
 from tacit.sql.text import Text
 
@@ -34,6 +37,10 @@ def cast(value: Expr, node: exp.Cast, text: Text) -> Expr:
             changed = coerce(value, target)
             if not is_rounding(changed):
                 return _fitting(changed, target)
+        case Decimal(), Integer(_, _, sql):
+            return _fitting(_rounded(value, sql), target)
+        case (_, Varchar()):
+            return strings.as_text(value, text.position(node))
         case (Date(), Timestamp()):
             return coerce(value, target)
         case (Timestamp(), Date()):
@@ -52,6 +59,17 @@ def cast(value: Expr, node: exp.Cast, text: Text) -> Expr:
     raise text.unsupported(node, f"a CAST from {sql_name(value.type)} to {sql_name(target)}", instead)
 
 
+def _rounded(value: Expr, sql: IntegerName) -> Expr:
+    """A decimal as the nearest whole number; of two, as the one farther from zero."""
+    assert isinstance(value.type, Decimal)
+    if isinstance(value, Literal) and isinstance(value.value, int):
+        unit = 10**value.type.scale
+        nearest = (2 * abs(value.value) + unit) // (2 * unit)
+        return known(nearest if value.value >= 0 else -nearest, Integer(0, 0, sql))
+    low, high = bounds.rescale(bounds.range_of(value.type), -value.type.scale)
+    return Call("cast", (value,), Integer(low, high, sql), value.nullable)
+
+
 def _day(value: Expr) -> Expr:
     """The day of a moment."""
     low, high = bounds.range_of(value.type)
@@ -61,7 +79,7 @@ def _day(value: Expr) -> Expr:
 
 def _fitting(value: Expr, target: Type) -> Expr:
     """DuckDB refuses a value outside the target; declared bounds must exclude that."""
-    allowed = _allowed(target)
+    allowed = bounds.sql_range(target)
     if allowed is None or value.type == Double():
         return value
     low, high = bounds.range_of(value.type)
@@ -70,16 +88,6 @@ def _fitting(value: Expr, target: Type) -> Expr:
     raise Mismatch(
         f"by its bounds the value does not fit {sql_name(target)}; declare tighter min and max for its columns"
     )
-
-
-def _allowed(target: Type) -> bounds.Range | None:
-    match target:
-        case Integer(_, _, sql):
-            return bounds.INTEGER_RANGES[sql]
-        case Decimal(precision):
-            return 1 - 10**precision, 10**precision - 1
-        case _:
-            return None
 
 
 def _decimal(node: exp.Cast, digits: list[str], text: Text) -> Type:

@@ -12,7 +12,7 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.relations import Expr, Literal
 from tacit.plan.algebra.relations import Operator as Op
 from tacit.plan.algebra.types import Boolean, Double, Integer
-from tacit.sql import arithmetic
+from tacit.sql import arithmetic, calendar, functions, intervals
 from tacit.sql.casts import cast
 from tacit.sql.coercion import (
     NULL,
@@ -23,6 +23,7 @@ from tacit.sql.coercion import (
     moment_literal,
     text_literal,
 )
+from tacit.sql.intervals import is_interval
 from tacit.sql.scope import Scope
 from tacit.sql.text import Text, only
 
@@ -32,20 +33,18 @@ _COMPARISONS: dict[type[exp.Expr], Op] = {
 }  # fmt: skip
 _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Exists: ("EXISTS", "write column IN (SELECT ...)"),
-    exp.Mod: ("%", "compute the remainder in a column of the table before the query"),
-    exp.IntDiv: ("//", "use / for a DOUBLE quotient"),
-    exp.Like: ("LIKE", "compare with =, <> or IN, or add a BOOLEAN column to the table"),
     exp.Filter: ("FILTER on an aggregate", "aggregate a CASE expression: SUM(CASE WHEN ... THEN x END)"),
-    exp.DPipe: ("|| on strings", "select the strings as separate columns"),
-    exp.NullSafeEQ: ("IS NOT DISTINCT FROM", "write a = b OR (a IS NULL AND b IS NULL)"),
-    exp.NullSafeNEQ: ("IS DISTINCT FROM", "write a <> b together with IS NULL tests"),
-    exp.Interval: ("an INTERVAL", "add whole days to a DATE, or compute the moment in a column before the query"),
+    exp.Interval: ("an INTERVAL by itself", "add it to a DATE or a TIMESTAMP"),
+    exp.CurrentDate: ("CURRENT_DATE", "write the day itself, which all parties have to agree on"),
+    exp.CurrentTimestamp: ("the current moment", "write the moment itself, which all parties have to agree on"),
+    exp.Rand: ("RANDOM", "leave it out: all parties have to agree on the answer"),
+    exp.Array: ("a list", "select its members as columns"),
+    exp.Columns: ("COLUMNS", "name each column"),
     exp.AtTimeZone: ("AT TIME ZONE", "store all moments in one zone, in a TIMESTAMP column"),
     exp.Any: ("ANY over a subquery", "write column IN (SELECT ...)"),
     exp.Parameter: ("a parameter", "write the value itself"),
     exp.Placeholder: ("a parameter", "write the value itself"),
 }
-FUNCTIONS = "SUM, COUNT, AVG, MIN, MAX, COALESCE, NULLIF and CASE are"
 
 
 class Expressions:
@@ -107,6 +106,8 @@ class Expressions:
                 return arithmetic.negation(self.bind(node.this), position)
             case exp.Div():
                 return arithmetic.quotient(self.bind(node.this), self.bind(node.expression), position)
+            case exp.Add() | exp.Sub() if is_interval(node.expression) or is_interval(node.this):
+                return self._shifted(node)
             case exp.Binary() if type(node) in _ARITHMETIC:
                 pair = self.bind(node.this), self.bind(node.expression)
                 return arithmetic.binary(_ARITHMETIC[type(node)], *pair, position)
@@ -156,7 +157,21 @@ class Expressions:
             case exp.Cast():
                 return self._cast(node)
             case _:
-                raise self._refusal(node)
+                found = functions.bound(self, node)
+                if found is None:
+                    raise self._refusal(node)
+                return found
+
+    def _shifted(self, node: exp.Add | exp.Sub) -> Expr:
+        """A day or moment plus or minus an INTERVAL."""
+        value, span = node.this, node.expression
+        if is_interval(value) and isinstance(node, exp.Add) and not is_interval(span):
+            value, span = span, value
+        if is_interval(value) or not is_interval(span):
+            raise self.text.unsupported(node, "arithmetic of INTERVALs", "add an INTERVAL to a DATE or a TIMESTAMP")
+        by = intervals.span(span, self.text)
+        by = intervals.negative(by) if isinstance(node, exp.Sub) else by
+        return calendar.shifted(self.bind(value), by, self.text.position(node))
 
     def _column(self, node: exp.Column) -> Expr:
         if isinstance(node.this, exp.Star):
@@ -165,7 +180,9 @@ class Expressions:
             raise self.text.unsupported(node, "a column name with a schema", "write table.column")
         name = node.name.lower()
         if not node.table and name in self.aliases and self.scope.lookup(name, "", node, self.text) is None:
-            return self.bind(self.aliases[name])
+            others = {alias: each for alias, each in self.aliases.items() if alias != name}
+            inner = Expressions(self.scope, self.text, self.place, self.subquery, self.aggregate, others)
+            return inner.bind(self.aliases[name])
         return replace(self.scope.find(node, self.text), position=self.text.position(node))
 
     def _literal(self, node: exp.Literal) -> Expr:
@@ -179,6 +196,8 @@ class Expressions:
     def _aggregate(self, node: exp.AggFunc) -> Expr:
         if self.aggregate is None:
             raise self.text.invalid(node, f"an aggregate cannot stand in {self.place}; compute it in a subquery.")
+        if node.this is None and not isinstance(node, exp.Count):
+            raise self.text.invalid(node, f"{(self.text.word(node) or node.key).upper()} takes an expression.")
         return self.aggregate(node)
 
     def _window(self, node: exp.Window) -> Expr:
@@ -227,9 +246,9 @@ class Expressions:
         if type(node) in _INSTEAD:
             return self.text.unsupported(node, *_INSTEAD[type(node)])
         if isinstance(node, exp.Func):
-            name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+            name = self.text.word(node) or (node.name if isinstance(node, exp.Anonymous) else node.sql_name())
             return self.text.unsupported(
-                node, f"the function {name.upper()}", f"only {FUNCTIONS}; compute it in a column before the query"
+                node, f"the function {name.upper()}", "compute it in a column before the query"
             )
         return self.text.unsupported(
             node, f"{node.sql('duckdb')!r} as an expression", "use + - *, comparisons, AND, OR, NOT and CASE"

@@ -52,6 +52,13 @@ class Text:
         names = ("_".join(words[first:]) for first in range(len(words)))
         return next((self._place(places[name]) for name in names if name in places), None)
 
+    def word(self, node: exp.Expr) -> str | None:
+        """The name of a function as the query writes it; None where the parser does not remember its place."""
+        if "start" not in node.meta:
+            return None
+        found = self.sql[node.meta["start"] : node.meta["end"] + 1]
+        return found if re.fullmatch(r"[A-Za-z_]\w*", found) else None
+
     def written(self, node: exp.Expr) -> str:
         """A literal as it was written (the parser rewrites .5 to 0.5, which has another type)."""
         if "start" not in node.meta:

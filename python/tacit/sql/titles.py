@@ -9,6 +9,7 @@ import duckdb
 from sqlglot import exp
 
 from tacit.plan.algebra.refusals import Position
+from tacit.sql.function_titles import function_text
 from tacit.sql.text import Text
 from tacit.sql.window_titles import mark, window_title
 
@@ -28,6 +29,15 @@ def title(node: exp.Expr, text: Text) -> str:
     for cast in node.find_all(exp.Cast):
         cast.meta["written"] = text.type_name(cast)
     mark(node, text)
+    for function in node.find_all(exp.Func):
+        function.meta["word"] = text.word(function)
+    for interval in node.find_all(exp.Interval):
+        shown = (
+            text.sql[interval.this.meta["start"] : interval.this.meta["end"] + 1]
+            if "start" in interval.this.meta
+            else ""
+        )
+        interval.this.meta["shown"] = shown if shown.isdigit() else f"'{interval.this.name}'"
     return _title(node)
 
 
@@ -89,11 +99,13 @@ def _negation(node: exp.Neg) -> str:
 
 def _condition(node: exp.Expr) -> str:
     match node:
+        case exp.Not(this=exp.Is(this=tested, expression=exp.Boolean() as wanted)):
+            return f"(CAST({_inner(tested)} AS BOOLEAN) IS DISTINCT FROM {_inner(wanted)})"
         case exp.Not(this=exp.Is(this=tested, expression=exp.Null())):
             return f"({_inner(tested)} IS NOT NULL)"
         case exp.Not():
             return f"(NOT {_inner(node.this)})"
-        case exp.Is():
+        case exp.Is(expression=exp.Null()):
             return f"({_inner(node.this)} IS {_inner(node.expression)})"
         case exp.Between():
             return f"({_inner(node.this)} BETWEEN {_inner(node.args['low'])} AND {_inner(node.args['high'])})"
@@ -102,7 +114,7 @@ def _condition(node: exp.Expr) -> str:
         case exp.Case():
             return _case(node)
         case _:
-            return node.sql("duckdb")
+            return function_text(node, _inner, _quoted) or node.sql("duckdb")
 
 
 def _chain(node: exp.Expr, kind: type[exp.Expr]) -> list[exp.Expr]:
@@ -120,7 +132,8 @@ def _type(node: exp.Cast) -> str:
     written = str(node.meta["written"])
     if written.lower() not in _TYPE_KEYWORDS:
         return written
-    return "INTEGER" if written.lower() in ("int", "integer") else node.to.sql("duckdb")
+    shown = {"int": "INTEGER", "integer": "INTEGER", "varchar": "VARCHAR"}
+    return shown.get(written.lower()) or node.to.sql("duckdb")
 
 
 def _argument(node: exp.Expr) -> str:

@@ -364,9 +364,15 @@ def _valued(expression: Expr) -> list[str]:
 
 
 def _nonlinear(expression: Expr) -> bool:
-    """Whether columns are multiplied with each other, or divided by."""
+    """Whether columns are multiplied with each other, or divided by, or are a function's arguments."""
+    if any(_valued(each) for each in expression.find_all(*BENT)):
+        return True
     products = expression.find_all(exp.Mul, exp.Div)
     return any(_valued(each.right) and (_valued(each.left) or isinstance(each, exp.Div)) for each in products)
+
+
+BENT = (exp.Mod, exp.IntDiv, exp.Round, exp.Floor, exp.Ceil, exp.Sqrt, exp.Length, exp.Upper, exp.Lower, exp.Substring)
+"""What is no sum of multiples of its arguments."""
 
 
 def _copies(one: Expr, other: Expr) -> list[tuple[str, str]]:

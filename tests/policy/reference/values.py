@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import operator
+import re
 import statistics
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from sqlglot import exp
@@ -24,8 +27,11 @@ COMPARISONS: Mapping[type[Expr], Callable[[Any, Any], bool]] = {
     exp.GTE: operator.ge,
 }
 ARITHMETIC: Mapping[type[Expr], Callable[[Any, Any], Any]] = {
-    exp.Add: lambda a, b: a + (timedelta(b) if isinstance(a, date) else b),
+    exp.Add: lambda a, b: later(a, b) if isinstance(a, date) else a + b,
     exp.Sub: lambda a, b: (a - b).days if isinstance(a, date) and isinstance(b, date) else a - b,
+    exp.Mod: lambda a, b: math.fmod(a, b) if b else None,
+    exp.IntDiv: lambda a, b: math.trunc(a / b) if b else None,
+    exp.Like: lambda text, pattern: like(text, pattern),
     exp.Mul: operator.mul,
     exp.Div: lambda a, b: float(a) / float(b) if b else None,
 }
@@ -68,6 +74,12 @@ def value(expression: Expr, row: Row) -> Any:
         case exp.Nullif():
             this = value(expression.this, row)
             return None if _compared(operator.eq, this, value(expression.expression, row)) else this
+        case exp.Length():
+            return _strict(len, value(expression.this, row))
+        case exp.Round():
+            return _strict(rounded, value(expression.this, row), value(expression.args["decimals"], row))
+        case exp.Interval():
+            return Span(int(expression.this.name), expression.args["unit"].name)
         case exp.Cast():
             return _cast(value(expression.this, row), expression.to.sql("duckdb"))
     if (compare := COMPARISONS.get(type(expression))) is not None:
@@ -75,6 +87,35 @@ def value(expression: Expr, row: Row) -> Any:
     if (compute := ARITHMETIC.get(type(expression))) is not None:
         return _strict(compute, *(value(each, row) for each in _sides(expression)))
     raise NotTold(expression.sql("duckdb"))
+
+
+@dataclass(frozen=True)
+class Span:
+    """An INTERVAL."""
+
+    count: int
+    unit: str
+
+
+def later(day: date, by: int | Span) -> date:
+    """A day so many days or months later."""
+    if not isinstance(by, Span) or by.unit == "DAY":
+        return day + timedelta(by.count if isinstance(by, Span) else by)
+    assert by.unit == "MONTH" and day.day <= 28
+    months = day.year * 12 + day.month - 1 + by.count
+    return day.replace(year=months // 12, month=months % 12 + 1)
+
+
+def like(text: str, pattern: str) -> bool:
+    """LIKE."""
+    parts = {"%": ".*", "_": "."}
+    return re.fullmatch("".join(parts.get(each, re.escape(each)) for each in pattern), text, re.DOTALL) is not None
+
+
+def rounded(number: Any, digits: int) -> Any:
+    """ROUND, of two nearest numbers to the one farther from zero."""
+    nearest = Decimal(number).quantize(Decimal(1).scaleb(-int(digits)), ROUND_HALF_UP)
+    return type(number)(nearest)
 
 
 def conditions(expression: Expr) -> list[Expr]:

@@ -188,7 +188,7 @@ class _Judge:
     def _conditions(self, condition: Expr, state: State, decides: bool) -> Iterator[str]:
         if decides:
             yield from self._unreachable(condition, state)
-        for part in condition.find_all(*COMPARISONS, exp.Between, exp.In, exp.Is):
+        for part in condition.find_all(*COMPARISONS, *OTHER_TESTS, exp.Between, exp.In, exp.Is):
             yield from self._comparison(part, state)
 
     def _comparison(self, part: Expr, state: State) -> Iterator[str]:
@@ -229,6 +229,10 @@ class _Judge:
             tried = [*range(least, least + 10), 10**6, *_near(condition, least)]
             if not any(value(condition, dict.fromkeys(read, each)) for each in tried):
                 yield "floor"
+
+
+OTHER_TESTS = (exp.Like, exp.ILike, exp.SimilarTo, exp.NullSafeEQ, exp.NullSafeNEQ)
+"""Tests that no cut and no constant allows as an owner names them."""
 
 
 def _rows(expression: Expr) -> bool:

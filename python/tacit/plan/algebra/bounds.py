@@ -8,6 +8,7 @@ without a declared bound counts as having at most 2**31 rows.
 
 from __future__ import annotations
 
+from tacit.plan.algebra import moments
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Timestamp, Type, Varchar
 
 Range = tuple[int, int]
@@ -29,6 +30,21 @@ def encoded_range(type_: Type) -> Range | None:
         case Varchar(_, values):
             return None if values is None else (0, max(len(values) - 1, 0))
         case Double():
+            return None
+
+
+def sql_range(type_: Type) -> Range | None:
+    """The encodings that a type has by its name alone; None where it has no bounds."""
+    match type_:
+        case Integer(_, _, sql):
+            return INTEGER_RANGES[sql]
+        case Decimal(precision):
+            return 1 - 10**precision, 10**precision - 1
+        case Date():
+            return moments.DAYS
+        case Timestamp():
+            return moments.MOMENTS
+        case _:
             return None
 
 

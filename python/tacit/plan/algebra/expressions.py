@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 
+from tacit.plan.algebra.functions import is_function
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal, Operator
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field, Timestamp
+from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field, Integer, Timestamp
 
 FEW = 32
 """Conditions that are joined one behind the other. Passes go down a tree one call a level; more are halved before."""
@@ -54,13 +55,15 @@ def subexpressions(expr: Expr) -> Iterator[Expr]:
 
 
 def is_clear_only(expr: Expr) -> bool:
-    """Whether the expression needs DOUBLE arithmetic or rounding, which only a single party can do in clear."""
-    return any(isinstance(each.type, Double) or is_rounding(each) for each in subexpressions(expr))
+    """Whether the expression needs DOUBLEs, rounding or a function, which only a single party has in clear."""
+    return any(isinstance(each.type, Double) or is_rounding(each) or is_function(each) for each in subexpressions(expr))
 
 
 def is_rounding(expr: Expr) -> bool:
     """Whether the expression is a decimal cast to fewer digits after the point, or a moment cast to its day."""
     match expr:
+        case Call("cast", (inner,), Integer()):
+            return isinstance(inner.type, Decimal) and inner.type.scale > 0
         case Call("cast", (inner,), Decimal(_, scale)):
             return isinstance(inner.type, Decimal) and scale < inner.type.scale
         case Call("cast", (inner,), Date()):

@@ -47,7 +47,17 @@ class Literal:
         return self.value is None
 
 
-Operator = OneOf[
+FunctionName = OneOf[
+    "date_part", "date_trunc", "date_diff", "plus_interval", "last_day", "dayname", "monthname",
+    "like", "like_escape", "ilike", "ilike_escape", "similar", "starts_with", "ends_with", "contains",
+    "substring_from", "substring", "left", "right", "upper", "lower", "trim", "ltrim", "rtrim", "length", "position",
+    "replace", "reverse", "append", "text",
+    "round", "floor", "ceil", "trunc", "abs", "int_div", "mod",
+    "sqrt", "cbrt", "exp", "ln", "log10", "log2", "power",
+]  # fmt: skip
+"""Functions of tacit.plan.algebra.functions: only in local parts and tails."""
+
+Operator = FunctionName | OneOf[
     "add", "sub", "mul", "neg",  # numbers; decimals are aligned by "rescale" before add, sub and comparisons
     "rescale",  # a number to a larger scale, which is in the type; a day to its first moment
     "div",  # DOUBLE division: only in local parts and tails

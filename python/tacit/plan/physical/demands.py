@@ -33,6 +33,7 @@ from tacit.plan.algebra.relations import (
     Window,
     WindowOutput,
 )
+from tacit.plan.algebra.types import Double
 from tacit.plan.facts.fields import aggregation_field, field_of, names
 from tacit.plan.facts.kinds import RINGS, Rep, equality_rep, order_rep, ring_of
 
@@ -157,7 +158,7 @@ def operands(call: Call, rep: Rep, hashed: int) -> list[tuple[Expr, Rep]]:
     """The arguments of a call with the representation each is best in."""
     args = call.args
     match call.op:
-        case "mul" | "rescale":
+        case "mul" | "rescale" if not isinstance(call.type, Double):
             return [(arg, ring_of(call.type)) for arg in args]
         case "add" | "sub" | "neg":
             return [(arg, rep if rep in RINGS else "bits") for arg in args]
@@ -171,7 +172,7 @@ def operands(call: Call, rep: Rep, hashed: int) -> list[tuple[Expr, Rep]]:
             return [(args[0], "bits"), (args[1], rep), (args[2], rep)]
         case "and" | "or" | "not":
             return [(arg, "bits") for arg in args]
-        case "cast" | "div" | "average":
+        case _:  # a cast, or what only clear computation gives
             return [(arg, rep) for arg in args]
 
 

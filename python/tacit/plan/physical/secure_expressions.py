@@ -9,6 +9,7 @@ from typing import Literal as OneOf
 
 from tacit.plan.algebra import moments
 from tacit.plan.algebra.expressions import is_rounding
+from tacit.plan.algebra.functions import FUNCTIONS
 from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Timestamp, Type, Varchar
@@ -80,10 +81,24 @@ class SecureExpressions:
                 raise UnsupportedSQL(
                     "a quotient under MPC", "compare products instead: SUM(x) > 5 * COUNT(x)", expr.position
                 )
+            case Call(op) if op in FUNCTIONS:
+                raise self._clear_only(op, expr)
+            case Call(_, _, Double()):
+                instead = "divide in the outermost SELECT, or compare products: SUM(x) > 5 * COUNT(x)"
+                raise UnsupportedSQL("DOUBLE arithmetic under MPC", instead, expr.position)
             case Call(("add" | "sub" | "mul" | "neg" | "and" | "or" | "not" | "is_null" | "if") as op, _, _, nullable):
                 return self._call(expr, self._best(expr, rep), op, nullable)
             case Call(op):
                 raise AssertionError(f"{op} is handled above")
+
+    def _clear_only(self, op: str, expr: Call) -> UnsupportedSQL:
+        """A function of what no single party has."""
+        said = FUNCTIONS[op].said
+        instead = (
+            f"write it over columns of one table, or of one owner's, so that the owner computes it, or use {said} "
+            "in the outermost SELECT"
+        )
+        return UnsupportedSQL(f"{said} under MPC", instead, expr.position)
 
     def _best(self, call: Call, rep: Rep) -> Rep:
         """The representation in which a call computes its value."""
@@ -119,6 +134,9 @@ class SecureExpressions:
             raise UnsupportedSQL("the day of a TIMESTAMP under MPC", instead, call.position)
         if is_rounding(call):
             raise UnsupportedSQL("rounding a DECIMAL under MPC", "cast to types of the same scale", call.position)
+        if isinstance(call.type, Double) or isinstance(inner.type, Double):
+            instead = "divide in the outermost SELECT, or compare products: SUM(x) > 5 * COUNT(x)"
+            raise UnsupportedSQL("DOUBLE arithmetic under MPC", instead, call.position)
         if not self._same_encoding(inner.type, call.type):
             raise UnsupportedSQL(
                 "a change of a string's type or dictionary under MPC",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.expressions import is_rounding
+from tacit.plan.algebra.functions import PREDICATES
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 from tacit.plan.algebra.types import Boolean
@@ -17,7 +18,7 @@ from tacit.plan.policy.offers import protected
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, Role, State, ordered, union
 
 LOGIC = ("and", "or", "not")
-BOOLEAN = COMPARISONS | {*LOGIC, "is_null"}
+BOOLEAN = COMPARISONS | {*LOGIC, "is_null"} | PREDICATES
 
 
 @dataclass(frozen=True)
@@ -74,12 +75,17 @@ class Expressions:
                 return self._compared(expr, a, b)
             case Call("if", (test, then, otherwise)):
                 return union([self.condition(test), self.condition(then), self.condition(otherwise)])
+            case Call(op, args) if op in PREDICATES:
+                return self._tested_as_a_whole(_together([self.of(each) for each in args]))
             case ColumnRef(_, type_, _, position) if isinstance(type_, Boolean):
                 true = Literal(True, Boolean())
                 return self._with_constant(Call("eq", (expr, true), Boolean(), False, position), expr, true)
             case _:
-                found = self.of(expr)
-                return union([self._tested(found), self._closed_to(found), self._beside(found, found)])
+                return self._tested_as_a_whole(self.of(expr))
+
+    def _tested_as_a_whole(self, found: Derived) -> Items:
+        """A test that no constant tells the bounds of, such as LIKE."""
+        return union([self._tested(found), self._closed_to(found), self._beside(found, found)])
 
     def conditions(self, expr: Expr) -> tuple[Expr, ...]:
         """The conditions in a value that decide which rows contribute to it."""

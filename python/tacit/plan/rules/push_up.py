@@ -5,8 +5,8 @@ opened rows. An output that is a column is opened. Arithmetic on one hidden valu
 1, or a + b where b is shown) opens that value and is done in clear. Whoever sees the output can compute it. Other
 arithmetic stays under MPC, except where only clear computation can do it. A quotient opens numerator and denominator,
 and one by several constants, of which rounding leaves less, its numerator: disclosures beyond the answer. An order
-without LIMIT over opened values is the recipient's work; an order by hidden values, and any LIMIT, stays under MPC. The
-day of a moment that stands in a table is computed by its owner, and opened in the moment's place.
+without LIMIT over opened values is the recipient's work; an order by hidden values, and any LIMIT, stays under MPC.
+What the owner of a table computes of its columns is opened in their place.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from fractions import Fraction
 from math import isfinite
 
 from tacit.plan.algebra import bounds
-from tacit.plan.algebra.expressions import is_clear_only, is_rounding, reference, substitute
+from tacit.plan.algebra.expressions import is_clear_only, is_rounding, reference, subexpressions, substitute
+from tacit.plan.algebra.functions import FUNCTIONS
 from tacit.plan.algebra.refusals import UnsupportedSQL
 from tacit.plan.algebra.relations import (
     Call,
@@ -32,7 +33,7 @@ from tacit.plan.algebra.relations import (
     SortKey,
 )
 from tacit.plan.algebra.trees import over_children
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Field
+from tacit.plan.algebra.types import Boolean, Decimal, Double, Field
 from tacit.plan.facts.fields import columns_of, fields
 
 Outputs = tuple[tuple[str, Expr], ...]
@@ -198,17 +199,17 @@ def reference_of(relation: Relation, name: str) -> ColumnRef:
 
 
 def _through_project(relation: Relation, outputs: Outputs) -> tuple[Relation, Outputs]:
-    while isinstance(relation, Project) and not _reads_days(relation):
+    while isinstance(relation, Project) and not _is_owned(relation):
         found = dict(relation.outputs)
         outputs = tuple((name, substitute(each, found)) for name, each in outputs)
         relation = relation.input
     return relation, outputs
 
 
-def _reads_days(relation: Project) -> bool:
-    """Whether an owner computes days of moments there (tacit.plan.rules.days), so that no moment need be opened."""
-    days = [each for _, each in relation.outputs if isinstance(each.type, Date) and is_rounding(each)]
-    return isinstance(relation.input, Scan) and bool(days)
+def _is_owned(relation: Project) -> bool:
+    """Whether an owner computes there what nodes cannot (tacit.plan.rules.functions), so that less need be opened."""
+    found = [each for _, each in relation.outputs if is_clear_only(each) and not isinstance(each.type, Double)]
+    return isinstance(relation.input, Scan) and bool(found)
 
 
 def _ordered_core(top: _Top, released: dict[str, Expr]) -> Relation:
@@ -249,9 +250,13 @@ def _ordered_tail(
 
 def _unordered(expr: Expr, limited: bool) -> UnsupportedSQL:
     position = expr.position if isinstance(expr, Call) else None
+    said = next(
+        (FUNCTIONS[each.op].said for each in subexpressions(expr) if isinstance(each, Call) and each.op in FUNCTIONS),
+        "a quotient",
+    )
     if limited:
-        return UnsupportedSQL("LIMIT on an order by a quotient", "order by SUM or COUNT, or leave LIMIT out", position)
-    return UnsupportedSQL("an order by a quotient that is not selected", "select the quotient too", position)
+        return UnsupportedSQL(f"LIMIT on an order by {said}", "order by SUM or COUNT, or leave LIMIT out", position)
+    return UnsupportedSQL(f"an order by {said} that is not selected", "select it too", position)
 
 
 def _secure_parts(expr: Expr) -> list[Expr]:

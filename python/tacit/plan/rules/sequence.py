@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.rules.days import with_days
 from tacit.plan.rules.distinct import drop_redundant
 from tacit.plan.rules.full_joins import settle_full_joins
+from tacit.plan.rules.functions import with_functions
 from tacit.plan.rules.marks import settle_marks
 from tacit.plan.rules.matching import choose_matches
 from tacit.plan.rules.merging import choose_merged
@@ -48,7 +48,7 @@ NORMAL = (
     SIMPLIFY,
     _of_tree("distinct", drop_redundant),
     SIMPLIFY,
-    _of_tree("days", with_days),
+    _of_tree("functions", with_functions),
     SIMPLIFY,
     _of_tree("prune", lambda tree, _: prune(tree)),
 )
