@@ -13,6 +13,7 @@ from tacit.plan.algebra.relations import Expr, Literal
 from tacit.plan.algebra.relations import Operator as Op
 from tacit.plan.algebra.types import Boolean, Double, Integer
 from tacit.sql import arithmetic
+from tacit.sql.aggregate_calls import is_aggregate
 from tacit.sql.casts import cast
 from tacit.sql.coercion import (
     NULL,
@@ -36,7 +37,6 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.IntDiv: ("//", "use / for a DOUBLE quotient"),
     exp.Like: ("LIKE", "compare with =, <> or IN, or add a BOOLEAN column to the table"),
     exp.Window: ("a window function (OVER)", "aggregate in a subquery with GROUP BY and join it"),
-    exp.Filter: ("FILTER on an aggregate", "aggregate a CASE expression: SUM(CASE WHEN ... THEN x END)"),
     exp.DPipe: ("|| on strings", "select the strings as separate columns"),
     exp.NullSafeEQ: ("IS NOT DISTINCT FROM", "write a = b OR (a IS NULL AND b IS NULL)"),
     exp.NullSafeNEQ: ("IS DISTINCT FROM", "write a <> b together with IS NULL tests"),
@@ -63,7 +63,7 @@ class Expressions:
         text: Text,
         place: str,
         subquery: Callable[[exp.Query], Expr],
-        aggregate: Callable[[exp.AggFunc], Expr] | None = None,
+        aggregate: Callable[[exp.Expr], Expr] | None = None,
         aliases: Mapping[str, exp.Expr] | None = None,
     ) -> None:
         self.scope = scope
@@ -116,7 +116,7 @@ class Expressions:
                 return arithmetic.logic(op, [self.condition(each) for each in node.flatten()], position)
             case exp.Not():
                 return arithmetic.logic("not", [self.condition(node.this)], position)
-            case exp.AggFunc() if not isinstance(node, exp.Filter):
+            case exp.AggFunc() | exp.Filter() | exp.WithinGroup() | exp.IgnoreNulls() if is_aggregate(node):
                 return self._aggregate(node)
             case exp.Subquery():
                 return self.subquery(node)
@@ -172,7 +172,7 @@ class Expressions:
             return Literal(float(Exact(written)), Double())
         return decimal_literal(written) if "." in written else integer_literal(int(written))
 
-    def _aggregate(self, node: exp.AggFunc) -> Expr:
+    def _aggregate(self, node: exp.Expr) -> Expr:
         if self.aggregate is None:
             raise self.text.invalid(node, f"an aggregate cannot stand in {self.place}; compute it in a subquery.")
         return self.aggregate(node)
@@ -218,9 +218,9 @@ class Expressions:
         if type(node) in _INSTEAD:
             return self.text.unsupported(node, *_INSTEAD[type(node)])
         if isinstance(node, exp.Func):
-            name = node.name if isinstance(node, exp.Anonymous) else node.sql_name()
+            name = node.name.upper() if isinstance(node, exp.Anonymous) else self.text.word(node)
             return self.text.unsupported(
-                node, f"the function {name.upper()}", f"only {FUNCTIONS}; compute it in a column before the query"
+                node, f"the function {name}", f"only {FUNCTIONS}; compute it in a column before the query"
             )
         return self.text.unsupported(
             node, f"{node.sql('duckdb')!r} as an expression", "use + - *, comparisons, AND, OR, NOT and CASE"

@@ -42,6 +42,8 @@ def limited(relation: Relation, query: exp.Query, text: Text) -> Relation:
     limit, offset = query.args.get("limit"), query.args.get("offset")
     if limit is None and offset is None:
         return relation
+    if limit is not None and (options := limit.args.get("limit_options")) is not None and options.args.get("percent"):
+        raise text.unsupported(limit, "LIMIT with a percentage", "write a number of rows")
     if query.args.get("order") is None:
         node = limit or offset
         raise UnsupportedSQL(

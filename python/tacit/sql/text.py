@@ -68,6 +68,12 @@ class Text:
         found = after or before
         return node.to.sql("duckdb") if found is None else found[1]
 
+    def word(self, node: exp.Expr) -> str:
+        """The name of a function as it was written, in capitals: the parser calls some otherwise."""
+        if "start" in node.meta and isinstance(node, exp.Func | exp.WithinGroup | exp.IgnoreNulls):
+            return self.sql[node.meta["start"] : node.meta["end"] + 1].strip('"').upper()
+        return node.sql_name() if isinstance(node, exp.Func) else type(node).__name__.upper()
+
     def unsupported(self, node: exp.Expr, construct: str, instead: str) -> UnsupportedSQL:
         """The refusal of a construct at its place."""
         return UnsupportedSQL(construct, instead, self.position(node))

@@ -13,7 +13,7 @@ pub use kind::{Encoding, Kind, Repr};
 pub use matching::{CircuitPsi, Psi, PsiKey, PsiSide, UniversalIds};
 pub use relational::{
     Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, Input, InputColumn, Join, Limit,
-    OutputColumn, Project, Release, Sort, SortKey, Union, UnionColumn,
+    OutputColumn, Project, Rank, Release, Sort, SortKey, Union, UnionColumn,
 };
 
 use std::collections::HashSet;

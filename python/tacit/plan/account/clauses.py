@@ -20,6 +20,7 @@ from tacit.plan.algebra.relations import (
     Match,
     Opened,
     Project,
+    Rank,
     Relation,
     Scan,
     Sort,
@@ -164,7 +165,13 @@ def _output(name: str, expr: Expr) -> str:
 
 
 def _aggregation(each: Aggregation) -> str:
-    return f"{each.name} = {each.function}({each.column or ''})"
+    place = "" if each.rank is None else f", place {_place(each.rank)}"
+    return f"{each.name} = {each.function}({each.column or ''}{place})"
+
+
+def _place(rank: Rank) -> str:
+    shift = f" {'+' if rank.shift > 0 else '-'} {abs(rank.shift)}" if rank.shift else ""
+    return f"({rank.numerator} n{shift}) / {rank.denominator}"
 
 
 def _sort_key(key: SortKey) -> str:

@@ -55,7 +55,11 @@ def subexpressions(expr: Expr) -> Iterator[Expr]:
 
 def is_clear_only(expr: Expr) -> bool:
     """Whether the expression needs DOUBLE arithmetic or rounding, which only a single party can do in clear."""
-    return any(isinstance(each.type, Double) or is_rounding(each) for each in subexpressions(expr))
+    return any(isinstance(each.type, Double) or is_rounding(each) or _is_half(each) for each in subexpressions(expr))
+
+
+def _is_half(expr: Expr) -> bool:
+    return isinstance(expr, Call) and expr.op == "half"
 
 
 def is_rounding(expr: Expr) -> bool:

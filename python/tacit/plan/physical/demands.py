@@ -101,7 +101,7 @@ class Demands:
         match aggregation.function:
             case "sum":
                 return ring_of(aggregation_field(aggregation, relation.input, bool(relation.keys)).type)
-            case "min" | "max" | "middle":
+            case "min" | "max" | "middle" | "ranked" | "sum_distinct":
                 return order_rep(found)
             case "count_distinct":
                 return equality_rep(found, self.hashed)
@@ -137,7 +137,7 @@ def operands(call: Call, rep: Rep, hashed: int) -> list[tuple[Expr, Rep]]:
             return [(args[0], "bits"), (args[1], rep), (args[2], rep)]
         case "and" | "or" | "not":
             return [(arg, "bits") for arg in args]
-        case "cast" | "div" | "average":
+        case "cast" | "div" | "average" | "covariance" | "root" | "interpolate" | "half":
             return [(arg, rep) for arg in args]
 
 

@@ -10,7 +10,7 @@ from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, ColumnRef
 from tacit.plan.facts.fields import aggregation_field, field_of
 from tacit.plan.facts.kinds import Kind, equality_rep, kind_of, order_rep, ring_of
 from tacit.plan.physical.demands import Demands
-from tacit.plan.physical.operators import Aggregated
+from tacit.plan.physical.operators import Aggregated, Placed
 from tacit.plan.physical.secure_expressions import SecureColumn
 from tacit.plan.physical.tables import SharedTable, physical_name
 
@@ -101,7 +101,8 @@ def grouped(relation: Aggregate, input: SharedTable, demands: Demands, condition
         taken.add(name)
         condition = conditions.get(each.name)
         where = None if condition is None else input.column(condition, "bits").name
-        aggregates.append(Aggregated(name, each.function, argument, kind, where))
+        rank = None if each.rank is None else Placed(each.rank.numerator, each.rank.denominator, each.rank.shift)
+        aggregates.append(Aggregated(name, each.function, argument, kind, where, rank))
         columns[each.name] = (SecureColumn(name, kind),)
     return Grouped(tuple(keys), tuple(aggregates), columns)
 

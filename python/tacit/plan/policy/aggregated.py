@@ -19,11 +19,13 @@ FUNCTIONS: Final[dict[AggregateFunction, Function]] = {
     "count": "count",
     "count_rows": "count",
     "count_distinct": "count_distinct",
+    "sum_distinct": "sum",
     "min": "min",
     "max": "max",
     "middle": "quantile",
+    "ranked": "quantile",
 }
-OF_ONE: Final = ("count_distinct", "min", "max", "middle")
+OF_ONE: Final = ("count_distinct", "sum_distinct", "min", "max", "middle", "ranked")
 """Aggregates that are no sums, so that what they are of matters even where that is a sum itself."""
 
 
@@ -158,8 +160,8 @@ def _is_of_units(found: Derived, below: State, ruled: frozenset[Instance]) -> bo
 
 
 def _powers(found: Derived, each: Aggregation, ruled: frozenset[Instance]) -> Items:
-    """A sum of anything but multiples carries a histogram."""
-    if found.linear or each.function == "count":
+    """A sum of anything but multiples carries a histogram. One of different values tells who shares one."""
+    if each.function == "count" or (found.linear and each.function != "sum_distinct"):
         return NOTHING
     return frozenset(
         replace(item, role="linear", function=None, position=each.position or item.position)
