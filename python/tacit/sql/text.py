@@ -24,6 +24,13 @@ PARTS = {
 }
 """Parts of the syntax that the parser calls otherwise than people do."""
 
+SPELLINGS = {
+    "PERCENTILE_CONT": ("QUANTILE_CONT", "PERCENTILE_CONT"),
+    "PERCENTILE_DISC": ("QUANTILE_DISC", "PERCENTILE_DISC"),
+    "GROUP_CONCAT": ("STRING_AGG", "GROUP_CONCAT", "LISTAGG"),
+}
+"""How functions are written that the parser calls otherwise and keeps no place of."""
+
 
 @dataclass(frozen=True)
 class Text:
@@ -70,9 +77,12 @@ class Text:
 
     def word(self, node: exp.Expr) -> str:
         """The name of a function as it was written, in capitals: the parser calls some otherwise."""
-        if "start" in node.meta and isinstance(node, exp.Func | exp.WithinGroup | exp.IgnoreNulls):
+        if "start" in node.meta:
             return self.sql[node.meta["start"] : node.meta["end"] + 1].strip('"').upper()
-        return node.sql_name() if isinstance(node, exp.Func) else type(node).__name__.upper()
+        name = node.sql_name() if isinstance(node, exp.Func) else type(node).__name__.upper()
+        ends = [each.meta["start"] for each in node.walk() if "start" in each.meta]
+        before = re.findall(r"(\w+)\s*\(", self.sql[: min(ends)]) if ends else []
+        return next((each.upper() for each in reversed(before) if each.upper() in SPELLINGS.get(name, ())), name)
 
     def unsupported(self, node: exp.Expr, construct: str, instead: str) -> UnsupportedSQL:
         """The refusal of a construct at its place."""
