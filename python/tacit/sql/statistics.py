@@ -11,7 +11,6 @@ from typing import Final
 
 from sqlglot import exp
 
-from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Call, Expr, Literal
 from tacit.plan.algebra.types import Double, Integer
 from tacit.sql import arithmetic
@@ -19,21 +18,19 @@ from tacit.sql.aggregate_calls import Aggregated, Group, filtered, number_of, nu
 from tacit.sql.coercion import NULL, Mismatch, coerce
 
 
-def _variance(lacks: int, call: Aggregated, group: Group) -> Expr:
+def _variance(lacks: int, call: Aggregated, group: Group) -> Call:
     (number,) = numbers(call, group)
-    return _covariance(filtered(number, call, group), None, lacks, call, group)
+    return _covariance(number, number, lacks, call, group)
 
 
 def _deviation(lacks: int, call: Aggregated, group: Group) -> Expr:
-    found = _variance(lacks, call, group)
-    return Call("root", (found,), Double(), found.nullable, place(call, group))
+    return _root(_variance(lacks, call, group))
 
 
 def _paired(call: Aggregated, group: Group) -> tuple[Expr, Expr]:
     """Both arguments, NULL where either is."""
     one, other = numbers(call, group, 2)
-    for_one = _beside(one, other, call, group)
-    return filtered(for_one, call, group), filtered(_beside(other, one, call, group), call, group)
+    return _beside(one, other, call, group), _beside(other, one, call, group)
 
 
 def _beside(one: Expr, other: Expr, call: Aggregated, group: Group) -> Expr:
@@ -44,41 +41,41 @@ def _beside(one: Expr, other: Expr, call: Aggregated, group: Group) -> Expr:
 
 
 def _together(lacks: int, call: Aggregated, group: Group) -> Expr:
-    one, other = _paired(call, group)
-    return _covariance(one, other, lacks, call, group)
+    return _covariance(*_paired(call, group), lacks, call, group)
 
 
 def _correlation(call: Aggregated, group: Group) -> Expr:
     one, other = _paired(call, group)
     both = _covariance(one, other, 0, call, group)
-    roots = [
-        Call("root", (_covariance(each, None, 0, call, group),), Double(), True, both.position) for each in (one, other)
-    ]
-    return _quotient(both, Call("mul", tuple(roots), Double(), True, both.position), both.position)
+    roots = tuple(_root(_covariance(each, each, 0, call, group)) for each in (one, other))
+    return _quotient(both, Call("mul", roots, Double(), True, both.position))
 
 
 def _slope(call: Aggregated, group: Group) -> Expr:
     """Of the first argument by the second one."""
     one, other = _paired(call, group)
-    both = _covariance(one, other, 0, call, group)
-    return _quotient(both, _covariance(other, None, 0, call, group), both.position)
+    return _quotient(_covariance(one, other, 0, call, group), _covariance(other, other, 0, call, group))
 
 
-def _quotient(a: Expr, b: Expr, position: Position | None) -> Expr:
-    return Call("div", (a, b), Double(), True, position)
+def _root(of: Call) -> Call:
+    return Call("root", (of,), Double(), True, of.position)
 
 
-def _covariance(one: Expr, other: Expr | None, lacks: int, call: Aggregated, group: Group) -> Call:
-    """From the sums of products and of both factors, and the number of rows. other: None for a variance."""
+def _quotient(a: Call, b: Call) -> Call:
+    return Call("div", (a, b), Double(), True, a.position)
+
+
+def _covariance(one: Expr, other: Expr, lacks: int, call: Aggregated, group: Group) -> Call:
+    """From the sums of products and of both factors, and the number of rows, as a FILTER has them."""
     position = place(call, group)
     try:
-        product = arithmetic.binary("mul", _wide(one), _wide(one if other is None else other), position)
+        product = arithmetic.binary("mul", _wide(one), _wide(other), position)
     except Mismatch as error:
         raise group.text.invalid(call.node, f"{error}.") from None
-    sums = [group.output("sum", each, call.node) for each in (product, one, one if other is None else other)]
-    count = number_of(one, call, group)
+    parts = [filtered(each, call, group) for each in (product, one, other)]
+    sums = [group.output("sum", each, call.node) for each in parts]
     less = Literal(lacks, Integer(lacks, lacks, "INTEGER"))
-    return Call("covariance", (*sums, count, less), Double(), True, position)
+    return Call("covariance", (*sums, number_of(parts[1], call, group), less), Double(), True, position)
 
 
 def _wide(number: Expr) -> Expr:

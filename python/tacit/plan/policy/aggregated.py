@@ -8,7 +8,7 @@ from typing import Final
 from tacit.plan.algebra.relations import AggregateFunction, Aggregation
 from tacit.plan.facts.terms import ColumnTerms, Function
 from tacit.plan.policy.determined import units_named
-from tacit.plan.policy.exposure import terms_of
+from tacit.plan.policy.exposure import floor_of, terms_of
 from tacit.plan.policy.expressions import turned
 from tacit.plan.policy.offers import protected
 from tacit.plan.policy.repeated import listed, repeats, sees
@@ -27,6 +27,10 @@ FUNCTIONS: Final[dict[AggregateFunction, Function]] = {
 }
 OF_ONE: Final = ("count_distinct", "sum_distinct", "min", "max", "middle", "ranked")
 """Aggregates that are no sums, so that what they are of matters even where that is a sum itself."""
+
+
+LEAST_OF_SQUARES: Final = 3
+"""The least floor above which a sum and a sum of squares give no single values."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,28 @@ def aggregated(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[
 def averaged(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items | None:
     """What the average derives from whose sum an aggregate is."""
     return _as(each, "avg", below, ruled, recipients) if each.function == "sum" else None
+
+
+def squared(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items | None:
+    """What the variance derives from whose sum of squares an aggregate is.
+
+    A sum and a sum of squares give both values of two units: a floor has to be above that.
+    """
+    if each.function != "sum" or each.column is None or not below.columns[each.column].square:
+        return None
+    found = replace(below.columns[each.column], linear=True)
+    columns = {**below.columns, each.column: found}
+    items = _as(each, "stddev", replace(below, columns=columns), ruled, recipients)
+    return union([items, frozenset(_of_two(item, each) for item in found.items if _is_of_two(item, ruled.merged))])
+
+
+def _is_of_two(item: Item, merged: frozenset[Instance]) -> bool:
+    columns = () if item.column is None else (item.column,)
+    return item.instance in merged and floor_of(item.instance.table, *columns) < LEAST_OF_SQUARES
+
+
+def _of_two(item: Item, each: Aggregation) -> Item:
+    return replace(item, role="floor", function=None, detail=f"squares {LEAST_OF_SQUARES}", position=each.position)
 
 
 def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items:
