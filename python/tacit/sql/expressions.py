@@ -12,7 +12,7 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.relations import Expr, Literal
 from tacit.plan.algebra.relations import Operator as Op
 from tacit.plan.algebra.types import Boolean, Double, Integer
-from tacit.sql import arithmetic
+from tacit.sql import arithmetic, averages
 from tacit.sql.aggregate_calls import is_aggregate
 from tacit.sql.casts import cast
 from tacit.sql.coercion import (
@@ -46,6 +46,9 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Parameter: ("a parameter", "write the value itself"),
     exp.Placeholder: ("a parameter", "write the value itself"),
 }
+_WRITTEN_AS = {"EVERY": "BOOL_AND", "STD": "STDDEV"}
+"""Functions of other databases, by what DuckDB calls them."""
+
 FUNCTIONS = "SUM, COUNT, AVG, MIN, MAX, COALESCE, NULLIF and CASE are"
 
 
@@ -110,7 +113,7 @@ class Expressions:
                 return arithmetic.binary(_ARITHMETIC[type(node)], *pair, position)
             case exp.Binary() if type(node) in _COMPARISONS:
                 pair = self.bind(node.this), self.bind(node.expression)
-                return arithmetic.comparison(_COMPARISONS[type(node)], *pair, position)
+                return averages.compared(_COMPARISONS[type(node)], *pair, position)
             case exp.And() | exp.Or():
                 op: Op = "and" if isinstance(node, exp.And) else "or"
                 return arithmetic.logic(op, [self.condition(each) for each in node.flatten()], position)
@@ -132,8 +135,8 @@ class Expressions:
             case exp.Between():
                 value, low, high = (self.bind(each) for each in (node.this, node.args["low"], node.args["high"]))
                 pair = (
-                    arithmetic.comparison("ge", value, low, position),
-                    arithmetic.comparison("le", value, high, position),
+                    averages.compared("ge", value, low, position),
+                    averages.compared("le", value, high, position),
                 )
                 return arithmetic.logic("and", pair, position)
             case exp.In():
@@ -219,6 +222,8 @@ class Expressions:
             return self.text.unsupported(node, *_INSTEAD[type(node)])
         if isinstance(node, exp.Func):
             name = node.name.upper() if isinstance(node, exp.Anonymous) else self.text.word(node)
+            if name in _WRITTEN_AS:
+                return self.text.unsupported(node, f"the function {name}", f"write {_WRITTEN_AS[name]}")
             return self.text.unsupported(
                 node, f"the function {name}", f"only {FUNCTIONS}; compute it in a column before the query"
             )

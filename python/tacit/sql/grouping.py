@@ -139,7 +139,10 @@ class Grouping:
     def _aggregate(self, input: Relation, keys: tuple[Expr, ...]) -> Aggregate:
         positions = tuple(None if isinstance(key, Literal) else key.position for key in keys)
         names = tuple(self.keys[key] for key in keys)
-        return Aggregate(input, names, tuple(self.aggregations.values()), positions)
+        aggregations = tuple(self.aggregations.values())
+        if not names and not aggregations:  # one row, of which nothing is shown
+            aggregations = (Aggregation(fresh("count", "total", self.taken), "count_rows", None),)
+        return Aggregate(input, names, aggregations, positions)
 
     def _widened(self, found: Aggregate, keys: tuple[Expr, ...]) -> Relation:
         """A grouping set's rows with NULL for the keys that it lacks."""
