@@ -96,7 +96,7 @@ pub enum WrongInput {
         /// The aggregate's name.
         aggregate: String,
     },
-    /// A place in an order that there is not for every number of values, or too fine a fraction of so many rows.
+    /// A place that there is not for every number of values, or too fine a fraction for the rows of a table.
     #[error("{aggregate:?}: no such place in the order of its values; take a fraction with fewer digits")]
     Rank {
         /// The aggregate's name.
