@@ -47,8 +47,20 @@ class Ruled:
 
 
 def aggregated(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items:
-    """What the value of an aggregate derives from."""
-    return _as(each, FUNCTIONS[each.function], below, ruled, recipients)
+    """What the value of an aggregate derives from. A place so near to an end that few values reach it is that end."""
+    functions = [FUNCTIONS[each.function], *_ends(each, below, ruled)]
+    return union([_as(each, function, below, ruled, recipients) for function in functions])
+
+
+def _ends(each: Aggregation, below: State, ruled: Ruled) -> list[Function]:
+    """The functions that a place is of as many values as a floor says, or of more in the same part of them."""
+    if each.rank is None or each.column is None:
+        return []
+    items = [item for item in ordered(below.columns[each.column].items) if item.instance in ruled.merged]
+    least = min((floor_of(item.instance.table, *_column(item)) for item in items), default=1)
+    place = -(-(each.rank.numerator * least + each.rank.shift) // each.rank.denominator)
+    ends: list[tuple[Function, int]] = [("min", 1), ("max", least)]
+    return [function for function, end in ends if place == end]
 
 
 def averaged(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items | None:
@@ -70,8 +82,11 @@ def squared(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[str
 
 
 def _is_of_two(item: Item, merged: frozenset[Instance]) -> bool:
-    columns = () if item.column is None else (item.column,)
-    return item.instance in merged and floor_of(item.instance.table, *columns) < LEAST_OF_SQUARES
+    return item.instance in merged and floor_of(item.instance.table, *_column(item)) < LEAST_OF_SQUARES
+
+
+def _column(item: Item) -> tuple[str, ...]:
+    return () if item.column is None else (item.column,)
 
 
 def _of_two(item: Item, each: Aggregation) -> Item:
