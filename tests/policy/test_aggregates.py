@@ -49,7 +49,7 @@ def spread(tmp_path_factory: pytest.TempPathFactory) -> Product:
         ("linear", "SELECT STDDEV(salary * 1000) AS s FROM people"),
         ("linear", "SELECT STDDEV(t) AS s FROM (SELECT ssn, SUM(amount) AS t FROM orders GROUP BY ssn) x"),
         ("linear", "SELECT COVAR_POP(salary, points) AS c FROM people"),
-        ("linear", "SELECT CORR(salary, points) AS c FROM people"),
+        ("function", "SELECT CORR(salary, points) AS c FROM people"),
         ("linear", "SELECT SUM(DISTINCT salary) AS s FROM people"),
         ("linear", "SELECT AVG(DISTINCT points) AS s FROM people"),
         ("function", "SELECT QUANTILE_DISC(salary, 0.5) AS q FROM people"),
