@@ -77,6 +77,10 @@ def _term(node: exp.Expr, items: list[tuple[str, exp.Expr]], text: Text) -> Key:
         if not 1 <= place <= len(items):
             raise text.invalid(node, f"ORDER BY {place} is out of range; the SELECT list has {len(items)} columns.")
         return Key(items[place - 1][1], items[place - 1][0])
+    if isinstance(node, exp.Literal):
+        raise text.invalid(
+            node, "ORDER BY takes columns and places of the SELECT list, such as 1, and no other constant."
+        )
     if isinstance(node, exp.Column) and not node.table:
         for name, item in items:
             if name.lower() == node.name.lower():

@@ -22,7 +22,7 @@ from tacit.sql.coercion import coerce, integer_literal
 FIRST_DAY: Final = Literal(0, Date(0, 0))
 """From which days are counted."""
 
-MOST_PARTS: Final = 100_000
+MOST_PARTS: Final = 10_000
 """Of the whole, in whose parts a fraction is written. More of them would not fit numbers of places."""
 
 MIDDLE: Final = Fraction(1, 2)
@@ -104,7 +104,7 @@ def _fraction(node: exp.Expr, call: Aggregated, group: Group) -> Fraction:
     if not 0 <= found <= 1:
         raise text.invalid(node, f"{word} takes a fraction from 0 to 1, not {node.this}.")
     if found.denominator > MOST_PARTS:
-        raise text.unsupported(node, f"the fraction {node.this} in {word}", "write it with at most five digits")
+        raise text.unsupported(node, f"the fraction {node.this} in {word}", "write it with at most four digits")
     return found
 
 
