@@ -34,9 +34,9 @@ MACROS = (
         WHEN n <= lacks THEN NULL
         ELSE less_parts(products - x // n * y, x % n * y, n::HUGEINT) / (n - lacks)::DOUBLE
             / pow(10.0::DOUBLE, scale) END""",
-    # How far the place (n - 1) * fraction is behind the value before it.
+    # How far the position (n - 1) * fraction is behind the value before it.
     """CREATE MACRO behind(n, fraction) AS (n - 1)::DOUBLE * fraction - floor((n - 1)::DOUBLE * fraction)""",
-    # The value at the place (a n + shift) / b, rounded up, of a list.
+    # The value at the position (a n + shift) / b, rounded up, of a list.
     """CREATE MACRO ranked(found, a, b, shift) AS list_sort(found)[(a * len(found) + shift + b - 1) // b]""",
     # The decimal text of a whole number of units of a last digit.
     """CREATE MACRO pointed(x, scale) AS list_transform([lpad(abs(x)::VARCHAR,
@@ -83,7 +83,7 @@ def half(total: exp.Expr, of: Type, into: Type) -> exp.Expr:
 
 
 def ranked(argument: exp.Expr, rank: Rank) -> exp.Expr:
-    """The value at a place in the order of values, NULL of none."""
+    """The value at a position in the order of values, NULL of none."""
     a, b, shift = (exp.Literal.number(each) for each in (rank.numerator, rank.denominator, rank.shift))
     present = exp.Where(this=exp.Not(this=exp.Is(this=argument.copy(), expression=exp.Null())))
     return exp.func("ranked", exp.Filter(this=exp.func("list", argument), expression=present), a, b, shift)

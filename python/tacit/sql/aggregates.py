@@ -1,6 +1,6 @@
 """Aggregate calls: what each function of SQL is made of.
 
-The algebra adds up, counts, and finds values by their place in order. A FILTER is a CASE, of which NULL is no value.
+The algebra adds up, counts, and finds values by their position in order. A FILTER is a CASE, of which NULL is no value.
 BOOL_AND and BOOL_OR are the smallest and the largest truth value, and ANY_VALUE is the smallest value, so that it is
 the same in each run.
 """

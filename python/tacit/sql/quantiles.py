@@ -1,4 +1,4 @@
-"""Medians and other quantiles: values at a place in the order of a group's values, and what lies between two.
+"""Medians and other quantiles: values at a position in the order of a group's values, and what lies between two.
 
 MPC finds the values. Where the answer lies between two of them, both are opened with the count, and the recipient
 computes it as DuckDB does. Of a median of numbers and days only the sum of both is opened.
@@ -23,7 +23,7 @@ FIRST_DAY: Final = Literal(0, Date(0, 0))
 """From which days are counted."""
 
 MOST_PARTS: Final = 10_000
-"""Of the whole, in whose parts a fraction is written. More of them would not fit numbers of places."""
+"""Of the whole, in whose parts a fraction is written. More of them would not fit numbers of positions."""
 
 MIDDLE: Final = Fraction(1, 2)
 
@@ -69,7 +69,7 @@ def _discrete(call: Aggregated, group: Group) -> Expr:
 
 
 def _interpolated(value: Expr, fraction: Fraction, call: Aggregated, group: Group) -> Expr:
-    """Between the values around place (n - 1) * fraction of n, from 0."""
+    """Between the values around position (n - 1) * fraction of n, from 0."""
     a, b = fraction.numerator, fraction.denominator
     ranks = (
         (Rank(b - a, b, a), Rank(b - a, b, a - b + 1)) if call.descending else (Rank(a, b, 1 - a), Rank(a, b, b - a))

@@ -165,11 +165,11 @@ def _output(name: str, expr: Expr) -> str:
 
 
 def _aggregation(each: Aggregation) -> str:
-    place = "" if each.rank is None else f", place {_place(each.rank)}"
-    return f"{each.name} = {each.function}({each.column or ''}{place})"
+    at = "" if each.rank is None else f" at {_position(each.rank)}"
+    return f"{each.name} = {each.function}({each.column or ''}{at})"
 
 
-def _place(rank: Rank) -> str:
+def _position(rank: Rank) -> str:
     shift = f" {'+' if rank.shift > 0 else '-'} {abs(rank.shift)}" if rank.shift else ""
     return f"({rank.numerator} n{shift}) / {rank.denominator}"
 

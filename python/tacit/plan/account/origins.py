@@ -19,7 +19,7 @@ FUNCTIONS = {
     "min": "the smallest value of",
     "max": "the largest value of",
     "middle": "the middle value of",
-    "ranked": "the value at a place in the order of",
+    "ranked": "the value at a position in the order of",
     AVERAGE: "the average of",
 }
 AS_IT_IS = {"cast", "rescale", "group", "single", "limit", "aggregate", *FUNCTIONS}

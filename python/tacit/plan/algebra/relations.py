@@ -224,12 +224,12 @@ AggregateFunction = OneOf[
 ]
 """middle: the sum of the two middle values, of an odd number twice the middle one. MEDIAN is half of it.
 
-ranked: the value at a place in their order."""
+ranked: the value at a position in their order."""
 
 
 @dataclass(frozen=True)
 class Rank:
-    """Of n values in order, from 1, the place (numerator * n + shift) / denominator, rounded up.
+    """Of n values in order, from 1, the position (numerator * n + shift) / denominator, rounded up.
 
     0 < numerator < denominator, and -numerator < shift <= denominator - numerator.
     """

@@ -10,11 +10,11 @@ from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, ColumnRef
 from tacit.plan.facts.fields import aggregation_field, field_of, row_bound
 from tacit.plan.facts.kinds import Kind, equality_rep, kind_of, order_rep, ring_of
 from tacit.plan.physical.demands import Demands
-from tacit.plan.physical.operators import Aggregated, Placed
+from tacit.plan.physical.operators import Aggregated, Ranked
 from tacit.plan.physical.secure_expressions import SecureColumn
 from tacit.plan.physical.tables import SharedTable, physical_name
 
-MOST_PLACES = 1 << 31
+MOST_POSITIONS = 1 << 31
 """Rows, one more than there are, times parts of a fraction: what native code computes with in 32 bits."""
 
 
@@ -104,20 +104,20 @@ def grouped(relation: Aggregate, input: SharedTable, demands: Demands, condition
         taken.add(name)
         condition = conditions.get(each.name)
         where = None if condition is None else input.column(condition, "bits").name
-        aggregates.append(Aggregated(name, each.function, argument, kind, where, _placed(each, relation)))
+        aggregates.append(Aggregated(name, each.function, argument, kind, where, _ranked(each, relation)))
         columns[each.name] = (SecureColumn(name, kind),)
     return Grouped(tuple(keys), tuple(aggregates), columns)
 
 
-def _placed(aggregation: Aggregation, relation: Aggregate) -> Placed | None:
-    """The place of a value. Nodes compute with numbers of rows times the parts of its fraction."""
+def _ranked(aggregation: Aggregation, relation: Aggregate) -> Ranked | None:
+    """The position of a value. Nodes compute with numbers of rows times the parts of its fraction."""
     rank, rows = aggregation.rank, row_bound(relation.input)
     if rank is None:
         return None
-    if rows is not None and (rows + 1) * rank.denominator >= MOST_PLACES:
+    if rows is not None and (rows + 1) * rank.denominator >= MOST_POSITIONS:
         what = f"a fraction in parts of {rank.denominator:,} of up to {rows:,} rows"
         raise UnsupportedSQL(what, "write it with fewer digits", aggregation.position)
-    return Placed(rank.numerator, rank.denominator, rank.shift)
+    return Ranked(rank.numerator, rank.denominator, rank.shift)
 
 
 def _kind(aggregation: Aggregation, relation: Aggregate, hashed: int) -> Kind:

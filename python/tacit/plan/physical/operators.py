@@ -45,8 +45,8 @@ class Computed(Record):
 
 
 @dataclass(frozen=True)
-class Placed(Record):
-    """Of n values in order, from 1, the place (numerator * n + shift) / denominator, rounded up."""
+class Ranked(Record):
+    """Of n values in order, from 1, the position (numerator * n + shift) / denominator, rounded up."""
 
     numerator: int
     denominator: int
@@ -59,7 +59,7 @@ class Aggregated(Record):
 
     where: a truth value; rows where it is not TRUE are left out. For sums and counts of an "aggregate".
     "middle": the sum of the two middle values, of an odd number twice the middle one.
-    "ranked": the value at a place in their order, which rank says.
+    "ranked": the value at a position in their order, which rank says.
     "any": the value of any row of a group, for a column that the keys determine, such as the bytes of a hashed key.
     """
 
@@ -70,7 +70,7 @@ class Aggregated(Record):
     column: str | None
     kind: Kind
     where: str | None = None
-    rank: Placed | None = None
+    rank: Ranked | None = None
 
     def json(self) -> JSON:
         """The object, with a rank only where there is one."""

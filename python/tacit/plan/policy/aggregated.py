@@ -47,20 +47,20 @@ class Ruled:
 
 
 def aggregated(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items:
-    """What the value of an aggregate derives from. A place so near to an end that few values reach it is that end."""
+    """What the value of an aggregate derives from. A position so near an end that few values reach it is that end."""
     functions = [FUNCTIONS[each.function], *_ends(each, below, ruled)]
     return union([_as(each, function, below, ruled, recipients) for function in functions])
 
 
 def _ends(each: Aggregation, below: State, ruled: Ruled) -> list[Function]:
-    """The functions that a place is of as many values as a floor says, or of more in the same part of them."""
+    """The functions that a position is of as many values as a floor says, or of more in the same part of them."""
     if each.rank is None or each.column is None:
         return []
     items = [item for item in ordered(below.columns[each.column].items) if item.instance in ruled.merged]
     least = min((floor_of(item.instance.table, *_column(item)) for item in items), default=1)
-    place = -(-(each.rank.numerator * least + each.rank.shift) // each.rank.denominator)
+    position = -(-(each.rank.numerator * least + each.rank.shift) // each.rank.denominator)
     ends: list[tuple[Function, int]] = [("min", 1), ("max", least)]
-    return [function for function, end in ends if place == end]
+    return [function for function, end in ends if position == end]
 
 
 def averaged(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items | None:
