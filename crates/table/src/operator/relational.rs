@@ -208,7 +208,7 @@ pub struct Aggregation {
     pub kind: Kind,
 }
 
-/// Of n values in order, from 1, the place (numerator * n + shift) / denominator, rounded up.
+/// Of n values in order, from 1, the position (numerator * n + shift) / denominator, rounded up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rank {
@@ -216,7 +216,7 @@ pub struct Rank {
     pub numerator: u32,
     /// What it is divided by.
     pub denominator: u32,
-    /// Above -numerator, and at most denominator - numerator: so the place is one of 1..=n.
+    /// Above -numerator, and at most denominator - numerator: so the position is one of 1..=n.
     pub shift: i32,
 }
 
@@ -240,7 +240,7 @@ pub enum AggregateFunction {
     SumDistinct,
     /// The sum of the two middle non-NULL values, of an odd number twice the middle one; NULL over nothing.
     Middle,
-    /// The non-NULL value at a place in their order, smallest first; NULL over nothing.
+    /// The non-NULL value at a position in their order, smallest first; NULL over nothing.
     Ranked,
     /// The value of any row of a group, for a column that the keys determine.
     Any,

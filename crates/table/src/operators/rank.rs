@@ -1,6 +1,6 @@
-//! The value at a place in the order of a column's values, for quantiles: which row of a sorted column holds it.
+//! The value at a position in the order of a column's values, for quantiles: which row of a sorted column holds it.
 //!
-//! Functionality: of n values in order, the place (a n + t) / b, rounded up, from public a, b and t. A row holds it if
+//! Functionality: of n values in order, the position (a n + t) / b, rounded up, from public a, b and t. A row holds it if
 //! no row of its group before it has a rank r with b r - a n - t >= 0, and its own has. Discloses nothing: not even how
 //! many values there are.
 //!
@@ -21,7 +21,7 @@ use crate::error::Result;
 use crate::operator::{Aggregation, Rank};
 use crate::wrong_input::WrongInput;
 
-/// The place that an aggregate takes, which must be one of all values, and not too fine for the number of rows.
+/// The position that an aggregate takes, which must be one of all values, and not too fine for the number of rows.
 pub(crate) fn rank_of(aggregation: &Aggregation, rows: usize) -> Result<Rank> {
     let wrong = || WrongInput::Rank { aggregate: aggregation.name.clone() };
     let rank = aggregation.rank.ok_or_else(wrong)?;
@@ -29,7 +29,7 @@ pub(crate) fn rank_of(aggregation: &Aggregation, rows: usize) -> Result<Rank> {
     if 0 < a && a < b && -a < t && t <= b - a && width(rank, rows) <= 32 { Ok(rank) } else { Err(wrong().into()) }
 }
 
-/// The row of each group that holds the place. The rows are in order, each group's values behind its NULLs.
+/// The row of each group that holds the position. The rows are in order, each group's values behind its NULLs.
 ///
 /// ends, present: as of [`super::middle::of_groups`]. same_group: whether each row is in the group of the next one.
 /// Rows of no group, and of a group without a value, may be named too.

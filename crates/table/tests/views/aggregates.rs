@@ -56,9 +56,9 @@ fn middle() -> Case {
     aggregate("middle values", narrow(), &[column("middle", "v", "ring64", 2)])
 }
 
-/// A value at a place in the order, and the sum of distinct values.
-fn places() -> Case {
-    aggregate("values of places", narrow(), &[third(), column("sum_distinct", "v", "ring64", 2)])
+/// A value at a position in the order, and the sum of distinct values.
+fn positions() -> Case {
+    aggregate("values at positions", narrow(), &[third(), column("sum_distinct", "v", "ring64", 2)])
 }
 
 fn third() -> Json {
@@ -78,7 +78,7 @@ fn what_is_added_up_is_seen_by_nobody() {
     check_case::<Rep3>(&extremes(), &[(3, From::Made(Source::Slice))]);
     check_case::<Rep3>(&distinct(), &[(3, From::Made(Source::Gather))]);
     check_case::<Rep3>(&middle(), &[(3, From::Made(Source::Limit))]);
-    check_case::<Rep3>(&places(), &[(3, From::Made(Source::Limit))]);
+    check_case::<Rep3>(&positions(), &[(3, From::Made(Source::Limit))]);
     check_case::<Two>(&other_sums(), &[(3, From::Made(Source::Concat))]);
 }
 
@@ -118,8 +118,8 @@ fn group_middle() -> Case {
 }
 
 /// As of middle values.
-fn group_places() -> Case {
-    group_by("values of places of groups", narrow(), &[third()], None)
+fn group_positions() -> Case {
+    group_by("values at positions of groups", narrow(), &[third()], None)
         .explained(3, "(shuffle_reveal): 2 linear relations with secrets")
 }
 
@@ -138,7 +138,7 @@ fn groups_are_seen_by_nobody() {
     check_case::<Rep3>(&group_sums(), &[(2, From::Made(Source::Concat))]);
     check_case::<Rep3>(&group_extremes(), &[(2, From::Made(Source::Slice))]);
     check_case::<Rep3>(&group_middle(), &[(2, From::Made(Source::Concat))]);
-    check_case::<Rep3>(&group_places(), &[(2, From::Made(Source::Concat))]);
+    check_case::<Rep3>(&group_positions(), &[(2, From::Made(Source::Concat))]);
     check_case::<Rep3>(&group_once(), &[(2, From::Made(Source::Concat))]);
     check_case::<Two>(&group_least(), &[(3, From::Made(Source::Limit))]);
 }
@@ -146,8 +146,8 @@ fn groups_are_seen_by_nobody() {
 #[test]
 #[ignore = "minutes: make nightly"]
 fn nothing_is_seen_of_what_is_added_up_at_any_size() {
-    let whole = [extremes(), distinct(), middle(), places()];
-    let groups = [group_extremes(), group_least(), group_middle(), group_places(), group_once()];
+    let whole = [extremes(), distinct(), middle(), positions()];
+    let groups = [group_extremes(), group_least(), group_middle(), group_positions(), group_once()];
     let cases: Vec<Case> = whole.into_iter().chain(groups).collect();
     check_sizes::<Rep3>(&cases, &SIZES);
     check_sizes::<Two>(&cases, &SIZES);
