@@ -1,8 +1,8 @@
 //! The value at a position in the order of a column's values, for quantiles: which row of a sorted column holds it.
 //!
-//! Functionality: of n values in order, the position (a n + t) / b, rounded up, from public a, b and t. A row holds it if
-//! no row of its group before it has a rank r with b r - a n - t >= 0, and its own has. Discloses nothing: not even how
-//! many values there are.
+//! Functionality: of n values in order, the position (a n + t) / b, rounded up, from public a, b and t. A row holds it
+//! if no row of its group before it has a rank r with b r - a n - t >= 0, and its own has. Discloses nothing: not even
+//! how many values there are.
 //!
 //! Method: as [`super::middle`] finds middle values. P is the number of values up to a row, E the count at its group's
 //! end and E' that at the end of the group before. Then b r - a n = b P - (a E + (b - a) E'), of which the sum in
