@@ -196,12 +196,14 @@ class _Queries:
         outputs = [*shown, *self._aggregates(clause.scope)]
         having = self._having(clause.scope) if writer.often(3) else ""
         listed = ", ".join(key.text for key in keys)
-        group = writer.note("GROUP BY", f" GROUP BY {listed}")
+        form = writer.pick(["", "", "", "", "", "ROLLUP", "GROUPING SETS"])
+        written = {"ROLLUP": f"ROLLUP ({listed})", "GROUPING SETS": f"GROUPING SETS (({listed}), ())"}.get(form, listed)
+        group = writer.note(form or "GROUP BY", f" GROUP BY {written}")
         self._reuse_names(outputs, clause.scope)
         return _Select(outputs, "SELECT ", f" FROM {clause.text}{where}{group}{having}")
 
     def _union(self) -> _Select:
-        """UNION or UNION ALL of two SELECTs with outputs of the same families."""
+        """A set operation on two SELECTs with outputs of the same families."""
         writer = self.writer
         families: list[Family] = [
             writer.pick(["whole", "decimal", "flag", "date", "moment"]) for _ in range(writer.pick([1, 2]))
@@ -213,7 +215,7 @@ class _Queries:
                 _Output(writer.expression(clause.scope, family, 1), f"o{at}") for at, family in enumerate(families)
             ]
             sides.append(_Select(listed, after=f" FROM {clause.text}{self._where(clause)}").text())
-        word = writer.pick(["UNION ALL", "UNION"])
+        word = writer.pick(["UNION ALL", "UNION", "INTERSECT", "EXCEPT"])
         outputs = [_Output(f"o{at}", f"o{at}") for at, _ in enumerate(families)]
         return _Select(outputs, whole=writer.note(f"{word} of queries", f" {word} ".join(sides)))
 
@@ -266,6 +268,7 @@ class _Queries:
         middling = [each for each in numbers if each.origin is not None and each.origin.sql == "INTEGER"]
         shown = [each for each in scope if each.shown]
         kinds = ["COUNT(*)", "COUNT", "SUM", "COUNT(DISTINCT)", "MIN", "MAX", "AVG", "MEDIAN", "quotient", "expression"]
+        kinds += ["FILTER", "BOOL_OR", "SUM(DISTINCT)", "QUANTILE_DISC", "QUANTILE_CONT"]
         match writer.pick(kinds):
             case "COUNT":
                 text = writer.note("COUNT", f"COUNT({self._any(scope)})")
@@ -277,6 +280,23 @@ class _Queries:
                 return _Output(writer.note("AVG", f"AVG({writer.pick(numbers).text})"), name, double=True)
             case "MEDIAN" if middling:
                 return _Output(writer.note("MEDIAN", f"MEDIAN({writer.pick(middling).text})"), name, double=True)
+            case "FILTER":
+                of = writer.pick(
+                    ["COUNT(*)", *(f"{function}({each.text})" for each in numbers for function in ("SUM", "MAX"))]
+                )
+                text = writer.note("FILTER", f"{of} FILTER (WHERE {writer.flag(scope, 1)})")
+            case "BOOL_OR":
+                function = writer.pick(["BOOL_OR", "BOOL_AND", "COUNT_IF"])
+                text = writer.note("BOOL_OR", f"{function}({writer.flag(scope, 1)})")
+            case "SUM(DISTINCT)" if numbers:
+                text = writer.note("SUM(DISTINCT)", f"SUM(DISTINCT {writer.pick(numbers).text})")
+            case "QUANTILE_DISC" if middling:
+                share = writer.pick(["0.25", "0.9", "0.5"])
+                text = writer.note("QUANTILE_DISC", f"QUANTILE_DISC({writer.pick(middling).text}, {share})")
+            case "QUANTILE_CONT" if middling:
+                share = writer.pick(["0.25", "0.75"])
+                text = writer.note("QUANTILE_CONT", f"QUANTILE_CONT({writer.pick(middling).text}, {share})")
+                return _Output(text, name, double=True)
             case "quotient" if numbers:
                 text = f"SUM({writer.pick(numbers).text}) / COUNT({writer.pick(numbers).text})"
                 return _Output(writer.note("division", text), name, double=True)

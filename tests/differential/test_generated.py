@@ -48,6 +48,8 @@ REFUSALS = (
 """Refusals that generated queries may meet, as their sentences have them. Any other refusal is an error."""
 
 FEATURES = (
+    "FILTER", "BOOL_OR", "SUM(DISTINCT)", "QUANTILE_DISC", "QUANTILE_CONT", "ROLLUP", "GROUPING SETS",
+    "INTERSECT of queries", "EXCEPT of queries",
     "+", "-", "*", "negation", "CASE", "simple CASE", "COALESCE", "NULLIF", "CAST", "date - date", "date + days",
     "comparison", "BETWEEN", "IN list", "IS NULL", "AND", "OR", "NOT", "NULL literal", "UNION ALL",
     "UNION ALL of queries", "UNION of queries", "DISTINCT", "DISTINCT in a subquery", "GROUP BY",

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.plan.catalogs import MIXED, MIXED_COLUMNS
 
-from tacit.local.average import MACROS
+from tacit.local.macros import MACROS
 from tacit.local.render import render
 from tacit.plan.algebra.relations import Opened, Scan
 from tacit.plan.algebra.types import Boolean, Date, Decimal, Field, Integer, Timestamp, Type, Varchar, sql_name

@@ -96,6 +96,12 @@ pub enum WrongInput {
         /// The aggregate's name.
         aggregate: String,
     },
+    /// A position that there is not for every number of values, or too fine a fraction for the rows of a table.
+    #[error("{aggregate:?}: no such position in the order of its values; take a fraction with fewer digits")]
+    Rank {
+        /// The aggregate's name.
+        aggregate: String,
+    },
     /// An aggregate of groups without group keys.
     #[error("{aggregate:?}: \"any\" needs group keys")]
     Ungrouped {

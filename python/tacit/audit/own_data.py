@@ -10,10 +10,10 @@ from types import TracebackType
 
 from tacit.audit.tracked import MARK, ROW
 from tacit.local.as_offered import opened_table
-from tacit.local.average import MACROS
 from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.database import connect, quoted
 from tacit.local.errors import told
+from tacit.local.macros import MACROS
 from tacit.local.render import render
 from tacit.local.source import data_path
 from tacit.plan.algebra.relations import Opened, Relation, Scan

@@ -40,12 +40,24 @@ MACROS = (
 
 def average(total: exp.Expr, count: exp.Expr, type_: Type) -> exp.Expr:
     """The average of numbers of which the total, a column of this type, and the count are known."""
-    scale = type_.scale if isinstance(type_, Decimal) else 0
-    if scale:
-        digits = exp.Cast(this=total, to=exp.DataType.build("VARCHAR"))
-        total = exp.func("replace", digits, exp.Literal.string("."), exp.Literal.string(""))
-    return exp.func("average", _wide(total), count, exp.Literal.number(scale), _wide(exp.Literal.string(str(5**scale))))
+    scale = scale_of(type_)
+    fives = wide(exp.Literal.string(str(5**scale)))
+    return exp.func("average", whole_number(total, type_), count, exp.Literal.number(scale), fives)
 
 
-def _wide(value: exp.Expr) -> exp.Expr:
+def scale_of(type_: Type) -> int:
+    """Digits after the point."""
+    return type_.scale if isinstance(type_, Decimal) else 0
+
+
+def whole_number(value: exp.Expr, type_: Type) -> exp.Expr:
+    """A number of this type in units of its last digit."""
+    if scale_of(type_):
+        digits = exp.Cast(this=value, to=exp.DataType.build("VARCHAR"))
+        value = exp.func("replace", digits, exp.Literal.string("."), exp.Literal.string(""))
+    return wide(value)
+
+
+def wide(value: exp.Expr) -> exp.Expr:
+    """A whole number of up to 127 bits."""
     return exp.Cast(this=value, to=exp.DataType.build("HUGEINT", dialect="duckdb"))

@@ -12,7 +12,6 @@ from types import TracebackType
 import duckdb
 
 from tacit.local.as_offered import opened_table
-from tacit.local.average import MACROS
 from tacit.local.checks import check_source
 from tacit.local.computed import computed_columns
 from tacit.local.csv_form import USUAL, CsvForm
@@ -20,6 +19,7 @@ from tacit.local.database import connect, quoted
 from tacit.local.encode import decoded, encoded
 from tacit.local.engine import ArrowStream
 from tacit.local.errors import told
+from tacit.local.macros import MACROS
 from tacit.local.render import render
 from tacit.local.size import unfiltered_rows
 from tacit.local.source import Source, data_path, used_fields

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from tacit.local.average import average
 from tacit.local.sql_types import cast, literal
+from tacit.local.statistics import covariance, half, interpolated
 from tacit.plan.algebra.functions import FUNCTIONS
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 
@@ -82,6 +83,22 @@ def _average(call: Call, args: list[exp.Expr]) -> exp.Expr:
     return average(total, count, call.args[0].type)
 
 
+def _covariance(call: Call, args: list[exp.Expr]) -> exp.Expr:
+    return covariance(args, [each.type for each in call.args])
+
+
+def _root(_: Call, args: list[exp.Expr]) -> exp.Expr:
+    return exp.func("sqrt", args[0])
+
+
+def _interpolated(call: Call, args: list[exp.Expr]) -> exp.Expr:
+    return interpolated(args, call.args[0].type, call.type)
+
+
+def _half(call: Call, args: list[exp.Expr]) -> exp.Expr:
+    return half(args[0], call.args[0].type, call.type)
+
+
 OTHERS: dict[str, Callable[[Call, list[exp.Expr]], exp.Expr]] = {
     "neg": _negated,
     "not": _not,
@@ -90,4 +107,8 @@ OTHERS: dict[str, Callable[[Call, list[exp.Expr]], exp.Expr]] = {
     "cast": _cast,
     "rescale": _cast,
     "average": _average,
+    "covariance": _covariance,
+    "root": _root,
+    "interpolate": _interpolated,
+    "half": _half,
 }

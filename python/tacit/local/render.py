@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from tacit.local.expressions import INPUT, column, render_expression
 from tacit.local.sql_types import NO_COLUMNS, cast
+from tacit.local.statistics import ranked
 from tacit.local.windows import AMONG_PEERS, tells_peers_apart, windowed
 from tacit.plan.algebra.relations import (
     Aggregate,
@@ -33,7 +34,7 @@ from tacit.plan.algebra.relations import (
     Window,
 )
 from tacit.plan.algebra.types import Field
-from tacit.plan.facts.fields import names
+from tacit.plan.facts.fields import aggregation_field, names
 
 _KINDS = {"none": "inner", "left": "left", "right": "right", "both": "full"}
 
@@ -159,18 +160,18 @@ class _Renderer:
         return _over(below, [*kept, *windowed(window)])
 
     def _aggregate(self, relation: Aggregate) -> exp.Query:
-        aggregates = [(each.name, _aggregation(each)) for each in relation.aggregations]
+        aggregates = [(each.name, _aggregation(each, relation.input)) for each in relation.aggregations]
         grouped = _over(self.render(relation.input), [*_columns(relation.keys), *aggregates])
         return grouped.group_by(*[column(key) for key in relation.keys])
 
 
-def _aggregation(aggregation: Aggregation) -> exp.Expr:
+def _aggregation(aggregation: Aggregation, input: Relation) -> exp.Expr:
     """An aggregate function. A type the planner knows better than the function implies is cast to."""
-    rendered = _function(aggregation)
+    rendered = _function(aggregation, input)
     return rendered if aggregation.known is None else cast(rendered, aggregation.known.type)
 
 
-def _function(aggregation: Aggregation) -> exp.Expr:
+def _function(aggregation: Aggregation, input: Relation) -> exp.Expr:
     if aggregation.column is None:
         return exp.Count(this=exp.Star())
     argument = column(aggregation.column)
@@ -181,16 +182,21 @@ def _function(aggregation: Aggregation) -> exp.Expr:
             return exp.Count(this=exp.Distinct(expressions=[argument]))
         case "sum":
             return exp.Sum(this=argument)
+        case "sum_distinct":
+            return exp.Sum(this=exp.Distinct(expressions=[argument]))
         case "min":
             return exp.Min(this=argument)
         case "max":
             return exp.Max(this=argument)
         case "middle":
-            wide = exp.cast(argument, "HUGEINT")
+            wide = cast(argument, aggregation_field(aggregation, input, True).type)
             lower, upper = (
                 exp.func("quantile_disc", each, exp.Literal.number(0.5)) for each in (wide, exp.Neg(this=wide))
             )
             return exp.Sub(this=lower, expression=upper)
+        case "ranked":
+            assert aggregation.rank is not None, "a value at a place has a place"
+            return ranked(argument, aggregation.rank)
 
 
 def _sort_key(key: SortKey) -> exp.Ordered:

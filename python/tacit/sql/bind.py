@@ -1,4 +1,4 @@
-"""SQL text to the typed algebra: queries with their CTEs, UNIONs and SELECTs, against a catalog."""
+"""SQL text to the typed algebra: queries with their CTEs, set operations and SELECTs, against a catalog."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from functools import partial
 
 from sqlglot import exp
 
-from tacit.plan.algebra.expressions import reference
-from tacit.plan.algebra.relations import Aggregate, Expr, Project, Relation, Sort, Union
+from tacit.plan.algebra.relations import Project, Relation, Sort
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.fields import fields, names
-from tacit.sql.coercion import Mismatch, coerce, common_type
+from tacit.plan.facts.fields import names
 from tacit.sql.from_clause import Ctes, From, renamed
 from tacit.sql.ordering import limited, order_terms, sorted_by
 from tacit.sql.select import Select
+from tacit.sql.set_operations import check_set_operation, set_operation
 from tacit.sql.text import Text, only
 
 SUBQUERY_PARTS = {"this", "alias", "with_", "order", "limit", "offset"}
-UNION_PARTS = {"this", "expression", "distinct", "with_", "order", "limit", "offset"}
 
 
 def bind(sql: str, catalog: Catalog) -> Relation:
@@ -48,22 +46,24 @@ class _Binder:
         self.text = text
         self.catalog = catalog
 
-    def query(self, node: exp.Expr, ctes: Ctes) -> Relation:
-        """Any query. ctes: the named subqueries it can see, by lower-case name."""
+    def query(self, node: exp.Expr, ctes: Ctes, *, named: bool = True) -> Relation:
+        """Any query. ctes: the named subqueries it can see, by lower-case name.
+
+        named: the names of its columns matter, which they do not on the right side of a set operation.
+        """
         ctes = self._with(node, ctes)
         match node:
             case exp.Subquery():
                 only(node, self.text, SUBQUERY_PARTS, "a subquery")
-                return self._ordered(_unsorted(self.query(node.this, ctes)), node)
+                return self._ordered(_unsorted(self.query(node.this, ctes, named=named)), node)
             case exp.Select():
                 nested = partial(self.query, ctes=ctes)
                 clause = From(node, ctes, self.text, self.catalog, nested)
-                return Select(node, clause, self.text, self.catalog, nested).relation()
-            case exp.Union():
-                return self._union(node, ctes)
+                return Select(node, clause, self.text, self.catalog, nested, named=named).relation()
             case exp.SetOperation():
-                instead = "use IN (SELECT ...) for common rows, or aggregate a UNION ALL"
-                raise self.text.unsupported(node, type(node).__name__.upper(), instead)
+                return self._set_operation(node, ctes, named)
+            case exp.Values():
+                raise self.text.unsupported(node, "VALUES", "put the rows into a table of an owner")
             case _:
                 raise self.text.unsupported(node, f"{type(node).__name__.upper()} as a query", "write a SELECT")
 
@@ -71,6 +71,9 @@ class _Binder:
         clause = node.args.get("with_")
         if clause is None:
             return ctes
+        if clause.args.get("recursive"):
+            instead = "name each step of the recursion as a subquery of its own"
+            raise self.text.unsupported(clause, "WITH RECURSIVE", instead)
         only(clause, self.text, {"expressions"}, "WITH")
         found = dict(ctes)
         for each in clause.expressions:
@@ -79,32 +82,11 @@ class _Binder:
             found[each.alias.lower()] = (each.alias, relation)
         return found
 
-    def _union(self, node: exp.Union, ctes: Ctes) -> Relation:
-        only(node, self.text, UNION_PARTS, "UNION")
-        left, right = (_unsorted(self.query(each, ctes)) for each in (node.this, node.expression))
-        if len(names(left)) != len(names(right)):
-            sizes = f"{len(names(left))} and {len(names(right))}"
-            raise self.text.invalid(
-                node.expression, f"the sides of the UNION have {sizes} columns; select as many in each."
-            )
-        relation: Relation = self._aligned(left, right, node)
-        if node.args.get("distinct"):
-            relation = Aggregate(relation, names(relation), ())
-        return self._ordered(relation, node)
-
-    def _aligned(self, left: Relation, right: Relation, node: exp.Union) -> Union:
-        """Both sides with the left's names and common types."""
-        outputs: tuple[list[tuple[str, Expr]], list[tuple[str, Expr]]] = ([], [])
-        for mine, its in zip(fields(left), fields(right), strict=True):
-            a, b = reference(mine), reference(its)
-            try:
-                target = common_type(a, b)
-                outputs[0].append((mine.name, coerce(a, target)))
-                outputs[1].append((mine.name, coerce(b, target)))
-            except Mismatch as error:
-                raise self.text.invalid(node.expression, f"in UNION, column {mine.name!r}: {error}.") from None
-        sides = (_projected(side, tuple(out)) for side, out in zip((left, right), outputs, strict=True))
-        return Union(tuple(part for side in sides for part in (side.inputs if isinstance(side, Union) else (side,))))
+    def _set_operation(self, node: exp.SetOperation, ctes: Ctes, named: bool) -> Relation:
+        check_set_operation(node, self.text)
+        left = _unsorted(self.query(node.this, ctes, named=named))
+        right = _unsorted(self.query(node.expression, ctes, named=False))
+        return self._ordered(set_operation(left, right, node, self.text), node)
 
     def _ordered(self, relation: Relation, node: exp.Query) -> Relation:
         """ORDER BY and LIMIT of a whole query, by its output columns."""
@@ -114,12 +96,6 @@ class _Binder:
             if not term.output:
                 raise self.text.unsupported(term.node, "an expression in ORDER BY here", "order by an output column")
         return limited(sorted_by(relation, node, [term.output for term in terms]), node, self.text)
-
-
-def _projected(relation: Relation, outputs: tuple[tuple[str, Expr], ...]) -> Relation:
-    """A projection, left out where it changes nothing."""
-    same = tuple((each.name, reference(each)) for each in fields(relation))
-    return relation if outputs == same else Project(relation, outputs)
 
 
 def _unsorted(relation: Relation) -> Relation:

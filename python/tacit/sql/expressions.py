@@ -13,6 +13,7 @@ from tacit.plan.algebra.relations import Expr, Literal
 from tacit.plan.algebra.relations import Operator as Op
 from tacit.plan.algebra.types import Boolean, Double, Integer
 from tacit.sql import arithmetic, calendar, functions, intervals
+from tacit.sql.aggregate_calls import is_aggregate
 from tacit.sql.casts import cast
 from tacit.sql.coercion import (
     NULL,
@@ -33,7 +34,6 @@ _COMPARISONS: dict[type[exp.Expr], Op] = {
 }  # fmt: skip
 _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Exists: ("EXISTS", "write column IN (SELECT ...)"),
-    exp.Filter: ("FILTER on an aggregate", "aggregate a CASE expression: SUM(CASE WHEN ... THEN x END)"),
     exp.Interval: ("an INTERVAL by itself", "add it to a DATE or a TIMESTAMP"),
     exp.CurrentDate: ("CURRENT_DATE", "write the day itself, which all parties have to agree on"),
     exp.CurrentTimestamp: ("the current moment", "write the moment itself, which all parties have to agree on"),
@@ -45,6 +45,8 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Parameter: ("a parameter", "write the value itself"),
     exp.Placeholder: ("a parameter", "write the value itself"),
 }
+_WRITTEN_AS = {"EVERY": "BOOL_AND", "STD": "STDDEV"}
+"""Functions of other databases, by what DuckDB calls them."""
 
 
 class Expressions:
@@ -62,7 +64,7 @@ class Expressions:
         text: Text,
         place: str,
         subquery: Callable[[exp.Query], Expr],
-        aggregate: Callable[[exp.AggFunc], Expr] | None = None,
+        aggregate: Callable[[exp.Expr], Expr] | None = None,
         aliases: Mapping[str, exp.Expr] | None = None,
         window: Callable[[exp.Window], Expr] | None = None,
     ) -> None:
@@ -121,7 +123,7 @@ class Expressions:
                 return arithmetic.logic("not", [self.condition(node.this)], position)
             case exp.Window():
                 return self._window(node)
-            case exp.AggFunc() if not isinstance(node, exp.Filter):
+            case exp.AggFunc() | exp.Filter() | exp.WithinGroup() | exp.IgnoreNulls() if is_aggregate(node):
                 return self._aggregate(node)
             case exp.Subquery():
                 return self.subquery(node)
@@ -193,11 +195,11 @@ class Expressions:
             return Literal(float(Exact(written)), Double())
         return decimal_literal(written) if "." in written else integer_literal(int(written))
 
-    def _aggregate(self, node: exp.AggFunc) -> Expr:
+    def _aggregate(self, node: exp.Expr) -> Expr:
         if self.aggregate is None:
             raise self.text.invalid(node, f"an aggregate cannot stand in {self.place}; compute it in a subquery.")
         if node.this is None and not isinstance(node, exp.Count):
-            raise self.text.invalid(node, f"{(self.text.word(node) or node.key).upper()} takes an expression.")
+            raise self.text.invalid(node, f"{(self.text.written_name(node) or node.key).upper()} takes an expression.")
         return self.aggregate(node)
 
     def _window(self, node: exp.Window) -> Expr:
@@ -246,7 +248,9 @@ class Expressions:
         if type(node) in _INSTEAD:
             return self.text.unsupported(node, *_INSTEAD[type(node)])
         if isinstance(node, exp.Func):
-            name = self.text.word(node) or (node.name if isinstance(node, exp.Anonymous) else node.sql_name())
+            name = node.name if isinstance(node, exp.Anonymous) else self.text.word(node)
+            if name.upper() in _WRITTEN_AS:
+                return self.text.unsupported(node, f"the function {name.upper()}", f"write {_WRITTEN_AS[name.upper()]}")
             return self.text.unsupported(
                 node, f"the function {name.upper()}", "compute it in a column before the query"
             )

@@ -141,6 +141,8 @@ class From:
         elif isinstance(node, exp.Table):
             only(node, self.text, {"this", "alias"}, "FROM")
             relation = self._named(node)
+        elif isinstance(node, exp.Values):
+            raise self.text.unsupported(node, "VALUES in FROM", "put the rows into a table of an owner")
         else:
             raise self.text.unsupported(node, f"{type(node).__name__.upper()} in FROM", "use tables and subqueries")
         name = node.alias or (node.name if isinstance(node, exp.Table) else f"subquery_{len(self.items) + 1}")

@@ -1,4 +1,4 @@
-"""Aggregates: collecting the aggregate calls of a SELECT, and checking that everything else is a group's key."""
+"""Groups: the keys and aggregates of a SELECT, and checking that everything else follows from them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from tacit.plan.algebra.expressions import substitute
 from tacit.plan.algebra.relations import (
     Aggregate,
     AggregateFunction,
@@ -16,53 +17,49 @@ from tacit.plan.algebra.relations import (
     Expr,
     Literal,
     Project,
+    Rank,
     Relation,
+    Union,
 )
-from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, sql_name
-from tacit.plan.facts.fields import aggregation_field, columns_of
-from tacit.sql.arithmetic import quotient
-from tacit.sql.coercion import integer_literal
+from tacit.plan.algebra.types import Integer
+from tacit.plan.facts.fields import aggregation_field, column, columns_of
+from tacit.sql.aggregates import aggregate
 from tacit.sql.scope import fresh
 from tacit.sql.text import Text
-
-_FUNCTIONS: dict[type[exp.Expr], AggregateFunction] = {exp.Sum: "sum", exp.Min: "min", exp.Max: "max"}
 
 
 class Grouping:
     """The aggregates and keys of one SELECT over an input relation.
 
     An aggregate call is replaced by a column of the aggregation's output; equal calls share one.
-    argument: binds the argument of an aggregate over the input.
+    sets: the keys of each grouping set; one with all keys where the query names none.
+    argument: binds the argument of an aggregate over the input. same: columns of scalar subqueries in the SELECT list
+    that keys have too, under another name.
     """
 
     def __init__(
-        self, input: Relation, keys: list[Expr], argument: Callable[[exp.Expr], Expr], taken: set[str], text: Text
+        self,
+        input: Relation,
+        sets: list[list[Expr]],
+        argument: Callable[[exp.Expr], Expr],
+        taken: set[str],
+        text: Text,
     ) -> None:
         self.input = input
-        self.grouped = bool(keys)
+        self.sets = [tuple(dict.fromkeys(keys)) for keys in sets]
+        self.grouped = all(self.sets)
         self.argument = argument
+        self.same: dict[str, Expr] = {}
         self.taken = taken
         self.text = text
         self.inputs: dict[Expr, str] = {}
-        self.keys = {key: self._input(key, "group") for key in keys}
-        self.aggregations: dict[tuple[AggregateFunction, str | None], Aggregation] = {}
+        self.keys = {key: self._input(key, "group") for keys in self.sets for key in keys}
+        self.aggregations: dict[tuple[AggregateFunction, str | None, Rank | None], Aggregation] = {}
+        self.levels: dict[tuple[Expr, ...], str] = {}
 
-    def collect(self, node: exp.AggFunc) -> Expr:
+    def collect(self, node: exp.Expr) -> Expr:
         """The expression that stands for an aggregate call."""
-        if isinstance(node, exp.Count):
-            return self._count(node)
-        if isinstance(node.this, exp.Distinct):
-            raise self.text.unsupported(node, "DISTINCT in this aggregate", "aggregate a subquery with SELECT DISTINCT")
-        if isinstance(node, exp.Avg):
-            return self._average(node)
-        if isinstance(node, exp.Median):
-            return self._median(node)
-        if type(node) not in _FUNCTIONS:
-            raise self.text.unsupported(
-                node, f"the aggregate {node.sql_name()}", "use SUM, COUNT, AVG, MEDIAN, MIN or MAX"
-            )
-        argument = self._number(node) if isinstance(node, exp.Sum) else self._argument(node)
-        return self._output(_FUNCTIONS[type(node)], argument, node)
+        return aggregate(node, self)
 
     def rows(self) -> Relation:
         """The groups without the scalar subqueries: for the bound on their number."""
@@ -72,20 +69,24 @@ class Grouping:
         """The aggregation, over the input with the scalar subqueries that arguments and keys use."""
         if any(not isinstance(each, ColumnRef) for each in self.inputs):
             input = Project(input, tuple((name, each) for each, name in self.inputs.items()))
-        positions = tuple(None if isinstance(key, Literal) else key.position for key in self.keys)
-        return Aggregate(input, tuple(self.keys.values()), tuple(self.aggregations.values()), positions)
+        found = [self._aggregate(input, keys) for keys in self.sets]
+        if len(found) == 1:
+            return found[0]
+        return Union(tuple(self._widened(each, keys) for each, keys in zip(found, self.sets, strict=True)))
 
     def over_groups(self, expr: Expr, node: exp.Expr, allowed: set[str]) -> Expr:
         """The expression over the aggregation's output: keys become its columns; no other input column may remain.
 
         allowed: further columns of the output (aggregates have their own names already), here those of subqueries.
         """
-        if expr in self.keys:
+        key = substitute(expr, self.same)
+        if key in self.keys:
             position = None if isinstance(expr, Literal) else expr.position
-            return ColumnRef(self.keys[expr], expr.type, expr.nullable, position)
+            return ColumnRef(self.keys[key], expr.type, expr.nullable or not self._always(key), position)
         match expr:
             case ColumnRef(name):
-                if name not in allowed and name not in {each.name for each in self.aggregations.values()}:
+                own = {each.name for each in self.aggregations.values()} | {*self.levels.values()}
+                if name not in allowed and name not in own:
                     raise self.text.invalid(
                         node, f"the column {name!r} must be in GROUP BY or inside an aggregate such as MIN({name})."
                     )
@@ -93,73 +94,80 @@ class Grouping:
             case Literal():
                 return expr
             case Call(op, args, type_, nullable, position):
-                return Call(op, tuple(self.over_groups(arg, node, allowed) for arg in args), type_, nullable, position)
+                over = tuple(self.over_groups(arg, node, allowed) for arg in args)
+                return Call(op, over, type_, nullable or self._may_lack(expr, over), position)
 
-    def _count(self, node: exp.Count) -> Expr:
-        if node.this is None or isinstance(node.this, exp.Star):
-            return self._output("count_rows", None, node)
-        if node.expressions or (isinstance(node.this, exp.Distinct) and len(node.this.expressions) != 1):
-            raise self.text.unsupported(
-                node, "COUNT of several columns", "count the rows of a SELECT DISTINCT subquery"
-            )
-        if isinstance(node.this, exp.Distinct):
-            return self._output("count_distinct", self._bound(node, node.this.expressions[0]), node)
-        return self._counted(self._bound(node, node.this), node)
-
-    def _counted(self, argument: Expr, node: exp.AggFunc) -> ColumnRef:
+    def counted(self, argument: Expr, node: exp.Expr) -> ColumnRef:
         """The number of values. Where none is NULL that is the number of rows, of which the column is told beside."""
         if argument.nullable:
-            return self._output("count", argument, node)
-        rows = self._output("count_rows", None, node)
+            return self.output("count", argument, node)
+        rows = self.output("count_rows", None, node)
         if columns_of(argument):
-            known, name = self.aggregations["count_rows", None], self._input(argument, "value")
+            known, name = self.aggregations["count_rows", None, None], self._input(argument, "value")
             counted = tuple(dict.fromkeys((*known.counted, name)))
-            self.aggregations["count_rows", None] = replace(known, counted=counted)
+            self.aggregations["count_rows", None, None] = replace(known, counted=counted)
         return rows
 
-    def _average(self, node: exp.Avg) -> Expr:
-        argument = self._number(node)
-        total = self._output("sum", argument, node)
-        counts: AggregateFunction = "count" if argument.nullable else "count_rows"
-        count = self._output(counts, argument if argument.nullable else None, node)
-        return Call("average", (total, count), Double(), total.nullable, self.text.position(node))
-
-    def _median(self, node: exp.Median) -> Expr:
-        argument = self._argument(node)
-        if not isinstance(argument.type, Integer):
-            fix = "use MIN, MAX or AVG, or a whole number"
-            raise self.text.unsupported(node, f"MEDIAN of a {sql_name(argument.type)}", fix)
-        return quotient(self._output("middle", argument, node), integer_literal(2), self.text.position(node))
-
-    def _number(self, node: exp.AggFunc) -> Expr:
-        argument = self._argument(node)
-        if isinstance(argument.type, Boolean) and isinstance(node, exp.Sum):
-            return Call("cast", (argument,), Integer(0, 1, "INTEGER"), argument.nullable)
-        if not isinstance(argument.type, Integer | Decimal):
-            raise self.text.invalid(node, f"{node.sql_name()} takes a number, not {sql_name(argument.type)}.")
-        return argument
-
-    def _argument(self, node: exp.AggFunc) -> Expr:
-        return self._bound(node, node.this)
-
-    def _bound(self, node: exp.AggFunc, argument: exp.Expr) -> Expr:
-        bound = self.argument(argument)
-        if isinstance(bound.type, Double):
-            raise self.text.unsupported(node, "an aggregate of a DOUBLE", "aggregate first, then divide")
-        return bound
-
-    def _output(self, function: AggregateFunction, argument: Expr | None, node: exp.AggFunc) -> ColumnRef:
+    def output(
+        self, function: AggregateFunction, argument: Expr | None, node: exp.Expr, rank: Rank | None = None
+    ) -> ColumnRef:
+        """The column of an aggregate. node: for its place in the text."""
         source = None if argument is None else self._input(argument, "value")
-        if (function, source) not in self.aggregations:
+        if (function, source, rank) not in self.aggregations:
             name = fresh("count" if source is None else f"{function}_{source}", "total", self.taken)
             self.taken.add(name.lower())
             known = argument.position if isinstance(argument, Call) else None
             position = known or self.text.position(node)
-            self.aggregations[function, source] = Aggregation(name, function, source, position=position)
-        found = self.aggregations[function, source]
+            self.aggregations[function, source, rank] = Aggregation(
+                name, function, source, position=position, rank=rank
+            )
+        found = self.aggregations[function, source, rank]
         over = self.input if argument is None else Project(self.input, ((source or "", argument),))
         output = aggregation_field(found, over, self.grouped)
         return ColumnRef(output.name, output.type, output.nullable, self.text.position(node))
+
+    def level(self, node: exp.Grouping | exp.GroupingId) -> Expr:
+        """What GROUPING says of keys: a bit each, the first one highest, set where a grouping set lacks the key."""
+        keys = tuple(self.argument(each) for each in node.expressions)
+        for key, written in zip(keys, node.expressions, strict=True):
+            if key not in self.keys:
+                raise self.text.invalid(written, "GROUPING takes keys of GROUP BY.")
+        if len(self.sets) == 1:
+            return Literal(0, Integer(0, 0, "BIGINT"))
+        if keys not in self.levels:
+            name = fresh("grouping", "level", self.taken)
+            self.taken.add(name.lower())
+            self.levels[keys] = name
+        return ColumnRef(self.levels[keys], Integer(0, (1 << len(keys)) - 1, "BIGINT"), False, self.text.position(node))
+
+    def _aggregate(self, input: Relation, keys: tuple[Expr, ...]) -> Aggregate:
+        positions = tuple(None if isinstance(key, Literal) else key.position for key in keys)
+        names = tuple(self.keys[key] for key in keys)
+        aggregations = tuple(self.aggregations.values())
+        if not names and not aggregations:  # one row, of which nothing is shown
+            aggregations = (Aggregation(fresh("count", "total", self.taken), "count_rows", None),)
+        return Aggregate(input, names, aggregations, positions)
+
+    def _widened(self, found: Aggregate, keys: tuple[Expr, ...]) -> Relation:
+        """A grouping set's rows with NULL for the keys that it lacks."""
+        outputs: list[tuple[str, Expr]] = [
+            (name, column(found, name) if key in keys else Literal(None, key.type)) for key, name in self.keys.items()
+        ]
+        outputs += [(each.name, column(found, each.name)) for each in self.aggregations.values()]
+        for named, name in self.levels.items():
+            lacked = sum((key not in keys) << place for place, key in enumerate(reversed(named)))
+            outputs.append((name, Literal(lacked, Integer(lacked, lacked, "BIGINT"))))
+        return Project(found, tuple(outputs))
+
+    def _always(self, key: Expr) -> bool:
+        """Whether all grouping sets have a key."""
+        return all(key in keys for keys in self.sets)
+
+    def _may_lack(self, expr: Call, over: tuple[Expr, ...]) -> bool:
+        """Whether a value may be NULL because a key in it is."""
+        return expr.op != "is_null" and any(
+            mine.nullable and not was.nullable for mine, was in zip(over, expr.args, strict=True)
+        )
 
     def _input(self, expr: Expr, what: str) -> str:
         """The input column of a key or an argument; a computed one gets a new name."""

@@ -33,7 +33,7 @@ Bind = Callable[[Binding, exp.Expr, Position | None], Expr]
 
 def operands(binding: Binding, node: exp.Expr, *names: str, optional: str | None = None) -> list[Expr]:
     """The bound operands of these names, and one that may be missing; a node with others is refused."""
-    said = (binding.text.word(node) or node.key).upper()
+    said = (binding.text.written_name(node) or node.key).upper()
     only(node, binding.text, {*names, *IGNORED, *([optional] if optional else [])}, said)
     if any(not isinstance(node.args.get(name), exp.Expr) for name in names):
         raise Mismatch(f"{said} takes more than this; write {len(names)} arguments")

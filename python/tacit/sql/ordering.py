@@ -42,6 +42,8 @@ def limited(relation: Relation, query: exp.Query, text: Text) -> Relation:
     limit, offset = query.args.get("limit"), query.args.get("offset")
     if limit is None and offset is None:
         return relation
+    if limit is not None and (options := limit.args.get("limit_options")) is not None and options.args.get("percent"):
+        raise text.unsupported(limit, "LIMIT with a percentage", "write a number of rows")
     if query.args.get("order") is None:
         node = limit or offset
         raise UnsupportedSQL(
@@ -76,7 +78,9 @@ def _term(node: exp.Expr, items: list[tuple[str, exp.Expr]], text: Text) -> Key:
             raise text.invalid(node, f"ORDER BY {place} is out of range; the SELECT list has {len(items)} columns.")
         return Key(items[place - 1][1], items[place - 1][0])
     if isinstance(node, exp.Literal):
-        raise text.invalid(node, "ORDER BY takes no constant but the place of a column; name a column.")
+        raise text.invalid(
+            node, "ORDER BY takes columns and places of the SELECT list, such as 1, and no other constant."
+        )
     if isinstance(node, exp.Column) and not node.table:
         for name, item in items:
             if name.lower() == node.name.lower():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -15,6 +15,7 @@ from tacit.sql.coercion import Mismatch, coerce, common_type
 from tacit.sql.expressions import Expressions, conjuncts
 from tacit.sql.from_clause import From
 from tacit.sql.grouping import Grouping, has_aggregate
+from tacit.sql.grouping_sets import grouping_sets
 from tacit.sql.joins import is_single_row, join_all, semi_join
 from tacit.sql.ordering import Key, limited, order_terms, sorted_by
 from tacit.sql.scope import fresh, source_of
@@ -31,12 +32,18 @@ Output = tuple[str, Expr, exp.Expr]
 
 @dataclass
 class _Scalars:
-    """Scalar subqueries met while binding; each becomes a column of one more one-row relation."""
+    """Scalar subqueries met while binding; each becomes a column of one more one-row relation.
+
+    met: by what they are. known: those of another part of the query. same: columns of equal ones to those.
+    """
 
     bind: Callable[[exp.Query], Relation]
     text: Text
     taken: set[str]
     relations: list[Relation]
+    known: dict[Relation, ColumnRef] = field(default_factory=dict)
+    met: dict[Relation, ColumnRef] = field(default_factory=dict)
+    same: dict[str, Expr] = field(default_factory=dict)
 
     def column(self, node: exp.Query) -> ColumnRef:
         relation = self.bind(node)
@@ -52,7 +59,16 @@ class _Scalars:
         name = fresh("scalar", "subquery", self.taken)
         self.taken.add(name.lower())
         self.relations.append(Project(relation, ((name, ColumnRef(found[0].name, found[0].type, found[0].nullable)),)))
-        return ColumnRef(name, found[0].type, True)
+        column = ColumnRef(name, found[0].type, True)
+        if relation in self.known:
+            self.same[name] = self.known[relation]
+        else:
+            self.met[relation] = column
+        return column
+
+    def again(self) -> _Scalars:
+        """For another part of the query."""
+        return _Scalars(self.bind, self.text, self.taken, [], known=dict(self.met))
 
     def added(self, relation: Relation) -> Relation:
         """The relation with a column for each subquery met so far."""
@@ -63,12 +79,20 @@ class _Scalars:
 
 
 class Select:
-    """Binds one SELECT. query: binds a nested query."""
+    """Binds one SELECT. query: binds a nested query. named: the names of its columns matter."""
 
     def __init__(
-        self, node: exp.Select, clause: From, text: Text, catalog: Catalog, query: Callable[[exp.Query], Relation]
+        self,
+        node: exp.Select,
+        clause: From,
+        text: Text,
+        catalog: Catalog,
+        query: Callable[[exp.Query], Relation],
+        *,
+        named: bool = True,
     ) -> None:
         only(node, text, PARTS, "SELECT")
+        self.named = named
         self.node = node
         self.clause = clause
         self.text = text
@@ -127,6 +151,8 @@ class Select:
                 found += self.clause.scope.star(table, node, self.text)
             else:
                 found.append((node.alias, node.this) if isinstance(node, exp.Alias) else (self._title(node), node))
+        if not self.named:
+            return _renamed(found)
         self._distinct_names([name for name, _ in found])
         return found
 
@@ -148,22 +174,18 @@ class Select:
         nodes = [node for _, node in items] + [term.node for term in terms]
         if group is None and having is None and not any(has_aggregate(node) for node in nodes):
             return None
-        keys = [] if group is None else self._group_keys(group, items)
+        sets = [[]] if group is None else self._group_keys(group, items)
         argument = self._expressions("the argument of an aggregate").bind
-        return Grouping(source, keys, argument, self.clause.taken, self.text)
+        return Grouping(source, sets, argument, self.clause.taken, self.text)
 
-    def _group_keys(self, group: exp.Group, items: list[tuple[str, exp.Expr]]) -> list[Expr]:
+    def _group_keys(self, group: exp.Group, items: list[tuple[str, exp.Expr]]) -> list[list[Expr]]:
+        """The keys of each grouping set."""
         only(group, self.text, {"expressions", "all"}, "GROUP BY")
-        nodes = group.expressions
+        sets = grouping_sets(group, self.text)
         if group.args.get("all"):
-            nodes = [node for _, node in items if not has_aggregate(node)]
+            sets = [[node for _, node in items if not has_aggregate(node)]]
         bind = self._expressions("GROUP BY")
-        keys: list[Expr] = []
-        for node in nodes:
-            key = bind.bind(_ordinal(node, items, self.text))
-            if key not in keys:
-                keys.append(key)
-        return keys
+        return [[bind.bind(_ordinal(node, items, self.text)) for node in nodes] for nodes in sets]
 
     def _bound(
         self, source: Relation, items: list[tuple[str, exp.Expr]], terms: list[Key], grouping: Grouping | None
@@ -177,7 +199,8 @@ class Select:
             qualify = self._qualify(windows)
             over = windows.relation(self.scalars.added(source))
             return outputs, keys, over if qualify is None else Filter(over, qualify)
-        before, self.scalars = self.scalars, _Scalars(self.query, self.text, self.clause.taken, [])
+        before, self.scalars = self.scalars, self.scalars.again()
+        grouping.same = self.scalars.same
         argument = Expressions(
             self.clause.scope, self.text, "the argument of an aggregate", before.column, aliases=self.aliases
         )
@@ -237,6 +260,9 @@ class Select:
             sort_names.append(output or known.get(each) or hidden[each])
         relation: Relation = Project(over, listed + tuple((name, each) for each, name in hidden.items()))
         if self.node.args.get("distinct"):
+            if self.node.args["distinct"].args.get("on") is not None:
+                instead = "group by these columns, with MIN or MAX of the others"
+                raise self.text.unsupported(self.node.args["distinct"], "DISTINCT ON", instead)
             only(self.node.args["distinct"], self.text, set(), "DISTINCT")
             relation = Aggregate(relation, tuple(name for name, _ in listed), ())
         relation = limited(sorted_by(relation, self.node, sort_names), self.node, self.text)
@@ -265,6 +291,14 @@ def _memberships(where: exp.Expr | None) -> tuple[list[exp.Expr], list[exp.In]]:
     found = [] if where is None else conjuncts(where)
     members = [each for each in found if isinstance(each, exp.In) and each.args.get("query") is not None]
     return [each for each in found if each not in members], members
+
+
+def _renamed(items: list[tuple[str, exp.Expr]]) -> list[tuple[str, exp.Expr]]:
+    """Items of which no two are called the same."""
+    found: list[tuple[str, exp.Expr]] = []
+    for name, node in items:
+        found.append((fresh(name, "", {known.lower() for known, _ in found}), node))
+    return found
 
 
 def _is_star(node: exp.Expr) -> bool:

@@ -24,6 +24,13 @@ PARTS = {
 }
 """Parts of the syntax that the parser calls otherwise than people do."""
 
+SPELLINGS = {
+    "PERCENTILE_CONT": ("QUANTILE_CONT", "PERCENTILE_CONT"),
+    "PERCENTILE_DISC": ("QUANTILE_DISC", "PERCENTILE_DISC"),
+    "GROUP_CONCAT": ("STRING_AGG", "GROUP_CONCAT", "LISTAGG"),
+}
+"""How functions are written that the parser calls otherwise and keeps no place of."""
+
 
 @dataclass(frozen=True)
 class Text:
@@ -52,7 +59,7 @@ class Text:
         names = ("_".join(words[first:]) for first in range(len(words)))
         return next((self._place(places[name]) for name in names if name in places), None)
 
-    def word(self, node: exp.Expr) -> str | None:
+    def written_name(self, node: exp.Expr) -> str | None:
         """The name of a function as the query writes it; None where the parser does not remember its place."""
         if "start" not in node.meta:
             return None
@@ -74,6 +81,15 @@ class Text:
         before = re.search(r"(\w+)[\s(]*$", self.sql[: min(start for start, _ in places)])
         found = after or before
         return node.to.sql("duckdb") if found is None else found[1]
+
+    def word(self, node: exp.Expr) -> str:
+        """The name of a function as it was written, in capitals: the parser calls some otherwise."""
+        if "start" in node.meta:
+            return self.sql[node.meta["start"] : node.meta["end"] + 1].strip('"').upper()
+        name = node.sql_name() if isinstance(node, exp.Func) else type(node).__name__.upper()
+        ends = [each.meta["start"] for each in node.walk() if "start" in each.meta]
+        before = re.findall(r"(\w+)\s*\(", self.sql[: min(ends)]) if ends else []
+        return next((each.upper() for each in reversed(before) if each.upper() in SPELLINGS.get(name, ())), name)
 
     def unsupported(self, node: exp.Expr, construct: str, instead: str) -> UnsupportedSQL:
         """The refusal of a construct at its place."""

@@ -17,8 +17,6 @@ _SIGNS: dict[type[exp.Expr], str] = {
     exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.EQ: "=", exp.NEQ: "!=", exp.LT: "<", exp.LTE: "<=",
     exp.GT: ">", exp.GTE: ">=",
 }  # fmt: skip
-_FUNCTIONS = {exp.Sum: "sum", exp.Avg: "avg", exp.Min: "min", exp.Max: "max", exp.Count: "count", exp.Median: "median"}
-
 
 _TYPE_KEYWORDS = {"int", "integer", "smallint", "bigint", "decimal", "dec", "numeric", "boolean", "varchar"}
 """Types that DuckDB's grammar knows and writes in its own way; other type names stay as the query writes them."""
@@ -30,7 +28,8 @@ def title(node: exp.Expr, text: Text) -> str:
         cast.meta["written"] = text.type_name(cast)
     mark(node, text)
     for function in node.find_all(exp.Func):
-        function.meta["word"] = text.word(function)
+        is_aggregate = isinstance(function, exp.AggFunc)
+        function.meta["word"] = text.word(function).lower() if is_aggregate else text.written_name(function)
     for interval in node.find_all(exp.Interval):
         shown = (
             text.sql[interval.this.meta["start"] : interval.this.meta["end"] + 1]
@@ -81,8 +80,12 @@ def _text(node: exp.Expr) -> str:
             return f"({_inner(node.this)} {_SIGNS[type(node)]} {_inner(node.expression)})"
         case exp.Count(this=exp.Star()) | exp.Count(this=None):
             return "count_star()"
-        case exp.AggFunc() if type(node) in _FUNCTIONS:
-            return f"{_FUNCTIONS[type(node)]}({_argument(node.this)})"
+        case exp.Filter() | exp.WithinGroup() | exp.IgnoreNulls():
+            return _around(node)
+        case exp.Grouping() | exp.GroupingId():
+            return f"GROUPING({', '.join(map(_inner, node.expressions))})"
+        case exp.AggFunc():
+            return f"{node.meta['word']}({_arguments(node)})"
         case _:
             return _condition(node)
 
@@ -136,10 +139,25 @@ def _type(node: exp.Cast) -> str:
     return shown.get(written.lower()) or node.to.sql("duckdb")
 
 
-def _argument(node: exp.Expr) -> str:
-    if isinstance(node, exp.Distinct):
-        return f"DISTINCT {', '.join(_inner(each) for each in node.expressions)}"
-    return _inner(node)
+def _around(node: exp.Expr) -> str:
+    """An aggregate with its FILTER, or with the order of WITHIN GROUP, which DuckDB writes inside."""
+    match node:
+        case exp.Filter():
+            return f"{_text(node.this)} FILTER (WHERE {_inner(node.expression.this)})"
+        case exp.WithinGroup():
+            order = node.expression.expressions[0]
+            direction = " DESC" if order.args.get("desc") else ""
+            name = node.this.meta["word"].replace("percentile", "quantile")
+            return f"{name}({_inner(node.this.this)} ORDER BY {_inner(order.this)}{direction})"
+        case _:
+            return f"{node.this.meta.get('word', 'any_value')}({_arguments(node.this)})"
+
+
+def _arguments(node: exp.AggFunc) -> str:
+    if isinstance(node.this, exp.Distinct):
+        return f"DISTINCT {', '.join(_inner(each) for each in node.this.expressions)}"
+    parts = (node.this, node.args.get("expression"), node.args.get("quantile"))
+    return ", ".join(_inner(each) for each in parts if isinstance(each, exp.Expr))
 
 
 def _case(node: exp.Case) -> str:

@@ -14,7 +14,7 @@ pub use kind::{Encoding, Kind, Repr};
 pub use matching::{CircuitPsi, Psi, PsiKey, PsiSide, UniversalIds};
 pub use relational::{
     Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, Input, InputColumn, Join, KeptSides, Limit,
-    OutputColumn, Pairs, Project, Release, Sort, SortKey, Union, UnionColumn,
+    OutputColumn, Pairs, Project, Rank, Release, Sort, SortKey, Union, UnionColumn,
 };
 pub use window::{Frame, FrameUnit, Window, WindowFunction, WindowOutput};
 

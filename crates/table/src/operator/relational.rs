@@ -246,8 +246,23 @@ pub struct Aggregation {
     /// A truth value: only rows where it is TRUE are aggregated. For sums and counts of a whole table.
     #[serde(default, rename = "where")]
     pub condition: Option<String>,
+    /// Which value `ranked` is.
+    #[serde(default)]
+    pub rank: Option<Rank>,
     /// Its kind.
     pub kind: Kind,
+}
+
+/// Of n values in order, from 1, the position (numerator * n + shift) / denominator, rounded up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rank {
+    /// Above zero, and below the denominator.
+    pub numerator: u32,
+    /// What it is divided by.
+    pub denominator: u32,
+    /// Above -numerator, and at most denominator - numerator: so the position is one of 1..=n.
+    pub shift: i32,
 }
 
 /// The aggregate functions.
@@ -266,8 +281,12 @@ pub enum AggregateFunction {
     Max,
     /// COUNT of distinct non-NULL values.
     CountDistinct,
+    /// SUM of distinct non-NULL values; NULL over nothing.
+    SumDistinct,
     /// The sum of the two middle non-NULL values, of an odd number twice the middle one; NULL over nothing.
     Middle,
+    /// The non-NULL value at a position in their order, smallest first; NULL over nothing.
+    Ranked,
     /// The value of any row of a group, for a column that the keys determine.
     Any,
 }

@@ -1,7 +1,8 @@
 //! `aggregate`: one row for the whole table, always valid.
 //!
 //! Functionality: sums and counts are over valid rows. If they name a truth value, rows where it is not TRUE are left
-//! out. MIN and MAX are a tree of comparisons. COUNT DISTINCT and the middle values sort. Discloses nothing.
+//! out. MIN and MAX are a tree of comparisons. COUNT and SUM DISTINCT, middle values and those of a rank
+//! sort. Discloses nothing.
 //!
 //! Cost of sums and counts: an injection of a bit a row for each set of rows that they are over. Summands take, by
 //! engine, few words a column or a product a row ([`ops::sums_where`]).
@@ -11,10 +12,11 @@ use tacit_mpc::circuits::{self, Planes};
 use tacit_mpc::{Backend, Linear, Rows, linear, ops};
 
 use super::added::{added, adds_up};
-use super::middle;
 use super::order::{Direction, from_key_planes, key_planes};
+use super::picks::Pick;
 use super::runs::column_name;
 use super::totals::{Modulus, Totals, same_as_next, same_as_previous};
+use super::{middle, rank};
 use crate::convert::to_kind;
 use crate::error::{Result, TableError};
 use crate::mask::{keep, present};
@@ -44,12 +46,15 @@ fn one<B: Backend>(b: &mut B, table: &Table<B>, aggregation: &Aggregation) -> Re
     }
     match aggregation.function {
         AggregateFunction::CountDistinct => {
-            let new = distinct(b, table, table.value(column_name(aggregation)?)?)?;
+            let (key, present) = sorted(b, table, table.value(column_name(aggregation)?)?)?;
+            let new = distinct(b, table.rows, key, present)?;
             let count = Totals::of_bits(b, &[&new], Modulus::of_count(aggregation.kind))?.swap_remove(0).sum();
             count.into_value(b, aggregation.kind, None)
         }
         AggregateFunction::Min | AggregateFunction::Max => extreme(b, table, aggregation),
-        AggregateFunction::Middle => middle(b, table, aggregation),
+        AggregateFunction::SumDistinct | AggregateFunction::Middle | AggregateFunction::Ranked => {
+            picked(b, table, aggregation)
+        }
         _ => Err(WrongInput::Ungrouped { aggregate: aggregation.name.clone() }.into()),
     }
 }
@@ -93,16 +98,25 @@ fn largest<B: Backend>(b: &mut B, mut key: Planes<B>) -> Result<Planes<B>> {
     Ok(key)
 }
 
-/// The two middle values of valid rows that are not NULL, added up.
-fn middle<B: Backend>(b: &mut B, table: &Table<B>, aggregation: &Aggregation) -> Result<Value<B>> {
+/// Chosen values of valid rows that are not NULL, added up.
+fn picked<B: Backend>(b: &mut B, table: &Table<B>, aggregation: &Aggregation) -> Result<Value<B>> {
     let (rows, column) = (table.rows, table.value(column_name(aggregation)?)?);
     let bare = Value { null: None, ..Value::clone(column) };
+    let lost = || TableError::Internal("an aggregate chooses no rows".into());
+    let pick = Pick::of(aggregation, rows)?.ok_or_else(lost)?;
     let (key, present) = sorted(b, table, column)?;
     let count = match &present {
         Some(present) => linear::total(&b.inject::<u32>(&[present])?[0]),
         None => b.public_vector(1, || vec![rows as u32]),
     };
-    let flags = middle::of_all(b, rows, &count, present)?;
+    let flags = match pick {
+        Pick::Middle => middle::of_all(b, rows, &count, present)?.into(),
+        Pick::Distinct => vec![distinct(b, rows, key.clone(), present)?],
+        Pick::Rank(rank) => {
+            let found = rank::of_all(b, rows, &count, rank)?;
+            vec![circuits::and_all(b, rows, std::iter::once(found).chain(present).collect())?]
+        }
+    };
     let values = from_key_planes(b, key, &bare, Direction::ASCENDING);
     let total = Totals::selected(b, &values, &flags, Modulus::of_sum(aggregation.kind))?.sum();
     let null = Totals::M32(count).is_zero(b, ops::label_width(rows + 1))?;
@@ -122,11 +136,10 @@ fn sorted<B: Backend>(b: &mut B, table: &Table<B>, column: &Value<B>) -> Result<
     Ok((sorted, absent.map(|absent| b.not(&absent))))
 }
 
-/// One bit for each distinct value among valid rows that are not NULL.
-fn distinct<B: Backend>(b: &mut B, table: &Table<B>, value: &Value<B>) -> Result<B::Bits> {
-    let (mut key, present) = sorted(b, table, value)?;
+/// One bit for each distinct value of a sorted column. present: as of [`sorted`].
+fn distinct<B: Backend>(b: &mut B, rows: usize, mut key: Planes<B>, present: Option<B::Bits>) -> Result<B::Bits> {
     key.extend(present.clone());
-    let same = same_as_next(b, table.rows, &key)?;
+    let same = same_as_next(b, rows, &key)?;
     let new = b.not(&same_as_previous::<B>(&same));
     match present {
         Some(present) => Ok(b.and(&[&new], &[&present])?.swap_remove(0)),

@@ -8,9 +8,10 @@ use tacit_mpc::circuits::Planes;
 use tacit_mpc::{Backend, Linear, Rows, ops};
 
 use super::order::from_key_planes;
+use super::picks::{Pick, Picks};
 use super::runs::{Run, column_name};
 use super::sorted::Sorted;
-use super::totals::{Modulus, Place, Totals, same_as_next, same_as_previous};
+use super::totals::{Modulus, Place, Totals};
 use crate::convert::to_kind;
 use crate::error::{Result, TableError};
 use crate::operator::{AggregateFunction, Aggregation};
@@ -29,8 +30,8 @@ enum Summand {
     Distinct,
     /// One for each value, not NULL, of the ordering column.
     Ordered,
-    /// The two middle values of the ordering column.
-    Middle,
+    /// The ordering column in chosen rows.
+    Picked(Pick),
 }
 
 /// How an aggregate's column is made once the groups are at the front.
@@ -49,9 +50,7 @@ enum Answer {
 pub(crate) struct Collector<'a, B: Backend> {
     run: &'a Run<'a, B>,
     sorted: &'a Sorted<B>,
-    same_group: &'a B::Bits,
-    /// The rows with the middle values of the ordering column, if an aggregate is of these.
-    middle: Option<[B::Bits; 2]>,
+    picks: &'a Picks<B>,
     payload: &'a HashMap<String, Value<B>>,
     summands: Vec<(Summand, Modulus)>,
     /// Where each summand's prefix sums are; behind each group's last row, the sum up to there.
@@ -67,12 +66,11 @@ impl<'a, B: Backend> Collector<'a, B> {
     pub fn new(
         run: &'a Run<'a, B>,
         sorted: &'a Sorted<B>,
-        same_group: &'a B::Bits,
-        middle: Option<[B::Bits; 2]>,
+        picks: &'a Picks<B>,
         payload: &'a HashMap<String, Value<B>>,
     ) -> Self {
         let (summands, places, answers) = (vec![], vec![], vec![]);
-        Self { run, sorted, same_group, middle, payload, summands, places, answers, last: 0..0, first: 0..0 }
+        Self { run, sorted, picks, payload, summands, places, answers, last: 0..0, first: 0..0 }
     }
 
     /// What has to move to the front: sums and, as planes, columns whose value at a group's end is the answer.
@@ -108,7 +106,9 @@ impl<'a, B: Backend> Collector<'a, B> {
                 Answer::Sum { total: self.place(Summand::Distinct, count), count: None }
             }
             AggregateFunction::Sum => self.sum(aggregate)?,
-            AggregateFunction::Middle => self.middle(aggregate),
+            AggregateFunction::SumDistinct | AggregateFunction::Middle | AggregateFunction::Ranked => {
+                self.picked(aggregate)?
+            }
             AggregateFunction::Min if !self.run.direction.descending => Answer::First,
             AggregateFunction::Min | AggregateFunction::Max => Answer::Last,
             AggregateFunction::Any => self.any(column_name(aggregate)?, moving),
@@ -129,10 +129,12 @@ impl<'a, B: Backend> Collector<'a, B> {
     }
 
     /// NULL where no value is: only of a column with NULLs.
-    fn middle(&mut self, aggregate: &Aggregation) -> Answer {
-        let total = self.place(Summand::Middle, Modulus::of_sum(aggregate.kind));
+    fn picked(&mut self, aggregate: &Aggregation) -> Result<Answer> {
+        let lost = || TableError::Internal("an aggregate chooses no rows".into());
+        let pick = Pick::of(aggregate, self.sorted.rows)?.ok_or_else(lost)?;
+        let total = self.place(Summand::Picked(pick), Modulus::of_sum(aggregate.kind));
         let count = self.sorted.present(self.run).map(|_| self.place(Summand::Ordered, Modulus::M32));
-        Answer::Sum { total, count }
+        Ok(Answer::Sum { total, count })
     }
 
     fn any(&self, name: &str, moving: &mut Rows<B>) -> Answer {
@@ -170,9 +172,9 @@ impl<'a, B: Backend> Collector<'a, B> {
                 match summand {
                     Summand::Rows => out[place] = Some(Totals::public(b, rows, |_| 1, modulus)),
                     Summand::Values(name) => values.push((place, &self.payload[name])),
-                    Summand::Distinct => bits.push((place, self.new_values(b)?)),
+                    Summand::Distinct => bits.push((place, self.picks.bits(Pick::Distinct)?[0].clone())),
                     Summand::Ordered => bits.extend(self.sorted.present(self.run).map(|bit| (place, bit.clone()))),
-                    Summand::Middle => out[place] = Some(self.middle_values(b, modulus)?),
+                    Summand::Picked(pick) => out[place] = Some(self.picked_values(b, *pick, modulus)?),
                     Summand::Present(name) => {
                         let null = self.payload[name].null.as_ref();
                         bits.extend(null.map(|null| (place, b.not(null))));
@@ -190,24 +192,12 @@ impl<'a, B: Backend> Collector<'a, B> {
         out.into_iter().map(|totals| totals.ok_or_else(lost)).collect()
     }
 
-    /// Rows whose ordering column is not NULL and differs from the row before in the same group.
-    fn new_values(&self, b: &mut B) -> Result<B::Bits> {
-        let rows = self.sorted.rows;
-        let same_value = same_as_next(b, rows, &self.sorted.value)?;
-        let same = b.and(&[&same_value], &[self.same_group])?.swap_remove(0);
-        let new = b.not(&same_as_previous::<B>(&same));
-        match self.sorted.present(self.run) {
-            Some(present) => Ok(b.and(&[&new], &[present])?.swap_remove(0)),
-            None => Ok(new),
-        }
-    }
-
-    /// The ordering column where its value is a middle one, twice where it is both, and zero elsewhere.
-    fn middle_values(&self, b: &mut B, modulus: Modulus) -> Result<Totals<B>> {
-        let lost = || TableError::Internal("middle values without an ordering column".into());
-        let (column, flags) = self.run.column.as_ref().zip(self.middle.as_ref()).ok_or_else(lost)?;
+    /// The ordering column in chosen rows, in each as often as it is chosen, and zero elsewhere.
+    fn picked_values(&self, b: &mut B, pick: Pick, modulus: Modulus) -> Result<Totals<B>> {
+        let lost = || TableError::Internal("chosen values without an ordering column".into());
+        let column = self.run.column.as_ref().ok_or_else(lost)?;
         let value = from_key_planes(b, self.sorted.value.clone(), column, self.run.direction);
-        Totals::selected(b, &value, flags, modulus)
+        Totals::selected(b, &value, self.picks.bits(pick)?, modulus)
     }
 
     /// The aggregates' columns, from what moved to the front, which is at most as many rows as before.

@@ -7,9 +7,10 @@
 //! Method: sort by key, valid rows first, and mark the last row of each group. Sum up values from the first row on,
 //! locally, and move the marked rows to the front. The differences between neighbours' sums are the groups' sums. What
 //! rows that are not valid hold never enters a group, since they come behind all others. MIN and MAX extend the sort
-//! key by the value, so that the answer is in a group's last (or first) row. COUNT DISTINCT counts the positions where
-//! it changes. The middle values are those of the rows that [`super::middle`] names. Each further column of these
-//! functions is a sort of its own by the same key, whose groups come out in the same positions.
+//! key by the value, so that the answer is in a group's last (or first) row. COUNT and SUM
+//! DISTINCT are over the positions where it changes. The middle values are those of the rows that [`super::middle`]
+//! names, that of a rank is in the row that [`super::rank`] names. Each further column of these functions is a sort of
+//! its own by the same key, whose groups come out in the same positions.
 //!
 //! Cost beyond the sorts, W bits moved: 4/3 W bits to apply each sort, and one equality of the key's width. Bringing
 //! the groups to the front takes 4/3 W bits and 7 rounds.
@@ -21,8 +22,8 @@ use tacit_mpc::circuits::Planes;
 use tacit_mpc::{Backend, ops};
 
 use super::collect::Collector;
-use super::middle;
 use super::order::{Direction, from_key_planes, key_planes};
+use super::picks::Picks;
 use super::runs::{Run, runs, summed_columns};
 use super::sorted::Sorted;
 use crate::bundle::bundle;
@@ -50,11 +51,8 @@ pub(crate) fn group_by<B: Backend>(b: &mut B, table: &Table<B>, group_by: &Group
         let (sorted, payload) = sorted(b, table, &group_by.keys, &group, run, &summed)?;
         let same_group = sorted.same_group(b)?;
         let ends = sorted.ends(b, &same_group)?;
-        let middle = match run.has_middle(&group_by.aggregates) {
-            true => Some(middle::of_groups(b, sorted.rows, &ends, sorted.present(run))?),
-            false => None,
-        };
-        let mut collector = Collector::new(run, &sorted, &same_group, middle, &payload);
+        let picks = Picks::new(b, &sorted, [&same_group, &ends], run, &group_by.aggregates)?;
+        let mut collector = Collector::new(run, &sorted, &picks, &payload);
         let mut moving = collector.collect(b, &group_by.aggregates)?;
         let collected = moving.bits.len();
         if number == 0 {

@@ -28,26 +28,46 @@ pub(crate) fn of_groups<B: Backend>(
     ends: &B::Bits,
     present: Option<&B::Bits>,
 ) -> Result<[B::Bits; 2]> {
-    let counts: B::Vector<u32> = match present {
+    let counts = counted(b, rows, present)?;
+    let of_group = spread(b, rows, ends, &counts, [1, 1])?;
+    let two = b.public_vector(rows, || vec![2; rows]);
+    let distances = linear::sub(&linear::add(&of_group, &two), &linear::scale(&counts, 2));
+    at(b, rows, &distances, None)
+}
+
+/// How many values there are up to each row. present: as of [`of_groups`].
+pub(crate) fn counted<B: Backend>(b: &mut B, rows: usize, present: Option<&B::Bits>) -> Result<B::Vector<u32>> {
+    Ok(match present {
         None => b.public_vector(rows, || (1..=rows as u32).collect()),
         Some(present) => b.inject(&[present])?.swap_remove(0).map(rows, |x: &Vec<u32>| ring::prefix_sum(x)),
-    };
+    })
+}
+
+/// In all rows of a group, the count at its end and that at the end of the group before, each times its factor, added
+/// up. ends: as of [`of_groups`].
+pub(crate) fn spread<B: Backend>(
+    b: &mut B,
+    rows: usize,
+    ends: &B::Bits,
+    counts: &B::Vector<u32>,
+    [of_end, of_before]: [u32; 2],
+) -> Result<B::Vector<u32>> {
     let to_front = ops::partition(b, ends)?;
     let moving = Rows { bits: vec![ends.clone()], r32: vec![counts.clone()], ..Rows::empty(rows) };
     let front = ops::apply(b, moving, to_front)?;
-    // A group's sum less that of the group before: of neighbours' neighbours, as each sum has two ends.
-    let steps =
-        front.r32[0].map(rows, |x| (0..rows).map(|i| x[i].wrapping_sub(if i < 2 { 0 } else { x[i - 2] })).collect());
+    // A group's number less that of the group before, which is of the ends of the two groups before it.
+    let steps = front.r32[0].map(rows, |x| {
+        let added = |i: usize| x[i].wrapping_sub(if i < 1 { 0 } else { x[i - 1] });
+        let before = |i: usize| if i < 1 { 0 } else { added(i - 1).wrapping_mul(of_before) };
+        (0..rows).map(|i| added(i).wrapping_mul(of_end).wrapping_add(before(i))).collect()
+    });
     let steps = b.select(&[&front.bits[0]], &[&steps])?.swap_remove(0);
     let starts =
         linear::xor(&ends.map(rows, Plane::shift_down), &b.public_bits(rows, || Plane::from_fn(rows, |i| i == 0)));
     let to_front = ops::partition(b, &starts)?;
     let back = ops::invert(b, to_front)?;
     let placed = ops::apply(b, Rows { r32: vec![steps], ..Rows::empty(rows) }, back)?;
-    let of_group = placed.r32[0].map(rows, |x| ring::prefix_sum(x));
-    let two = b.public_vector(rows, || vec![2; rows]);
-    let distances = linear::sub(&linear::add(&of_group, &two), &linear::scale(&counts, 2));
-    at(b, rows, &distances, None)
+    Ok(placed.r32[0].map(rows, |x| ring::prefix_sum(x)))
 }
 
 /// The same of one group, whose values stand before all other rows. count: how many values there are, in one row.

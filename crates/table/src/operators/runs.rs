@@ -24,13 +24,6 @@ pub(crate) struct Run<'a, B: Backend> {
     pub aggregates: Vec<usize>,
 }
 
-impl<B: Backend> Run<'_, B> {
-    /// Whether the middle values are among its aggregates.
-    pub fn has_middle(&self, aggregates: &[Aggregation]) -> bool {
-        self.aggregates.iter().any(|&place| aggregates[place].function == AggregateFunction::Middle)
-    }
-}
-
 /// The sorts, at least one. Sums and counts are computed on the first.
 pub(crate) fn runs<'a, B: Backend>(table: &Table<B>, aggregates: &'a [Aggregation]) -> Result<Vec<Run<'a, B>>> {
     let mut runs: Vec<Run<'a, B>> = Vec::new();
@@ -64,18 +57,18 @@ pub(crate) fn runs<'a, B: Backend>(table: &Table<B>, aggregates: &'a [Aggregatio
 }
 
 fn needs_order(function: AggregateFunction) -> bool {
-    use AggregateFunction::{CountDistinct, Max, Middle, Min};
-    matches!(function, Min | Max | CountDistinct | Middle)
+    use AggregateFunction::{CountDistinct, Max, Middle, Min, Ranked, SumDistinct};
+    matches!(function, Min | Max | CountDistinct | SumDistinct | Middle | Ranked)
 }
 
-/// Whether an aggregate of a column with NULLs uses the descending sort: MIN does, and COUNT DISTINCT and the middle
-/// values where only that exists.
+/// Whether an aggregate of a column with NULLs uses the descending sort: MIN does, and distinct and middle values where
+/// only that exists. A rank counts from the smallest value.
 fn is_descending(aggregates: &[Aggregation], aggregate: &Aggregation) -> bool {
     let has = |function| aggregates.iter().any(|other| other.function == function && other.column == aggregate.column);
     match aggregate.function {
         AggregateFunction::Min => true,
-        AggregateFunction::CountDistinct | AggregateFunction::Middle => {
-            has(AggregateFunction::Min) && !has(AggregateFunction::Max)
+        AggregateFunction::CountDistinct | AggregateFunction::SumDistinct | AggregateFunction::Middle => {
+            has(AggregateFunction::Min) && !has(AggregateFunction::Max) && !has(AggregateFunction::Ranked)
         }
         _ => false,
     }

@@ -108,7 +108,7 @@ impl<B: Backend> Totals<B> {
     }
 
     /// A column's values where bits are one, added up for all of the bits.
-    pub fn selected(b: &mut B, value: &Value<B>, bits: &[B::Bits; 2], modulus: Modulus) -> Result<Self> {
+    pub fn selected(b: &mut B, value: &Value<B>, bits: &[B::Bits], modulus: Modulus) -> Result<Self> {
         let values = Self::of_values(b, &[value], modulus)?.swap_remove(0);
         let bits: Vec<&B::Bits> = bits.iter().collect();
         Ok(match values {

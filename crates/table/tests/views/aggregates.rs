@@ -56,6 +56,17 @@ fn middle() -> Case {
     aggregate("middle values", narrow(), &[column("middle", "v", "ring64", 2)])
 }
 
+/// A value at a position in the order, and the sum of distinct values.
+fn positions() -> Case {
+    aggregate("values at positions", narrow(), &[third(), column("sum_distinct", "v", "ring64", 2)])
+}
+
+fn third() -> Json {
+    let mut column = column("ranked", "v", "ring64", 1);
+    column["rank"] = json!({"numerator": 1, "denominator": 3, "shift": 0});
+    column
+}
+
 // views: crates/table/src/operators/added.rs
 // views: crates/table/src/operators/aggregate.rs
 // views: crates/table/src/operators/totals.rs
@@ -67,6 +78,7 @@ fn what_is_added_up_is_seen_by_nobody() {
     check_case::<Rep3>(&extremes(), &[(3, From::Made(Source::Slice))]);
     check_case::<Rep3>(&distinct(), &[(3, From::Made(Source::Gather))]);
     check_case::<Rep3>(&middle(), &[(3, From::Made(Source::Limit))]);
+    check_case::<Rep3>(&positions(), &[(3, From::Made(Source::Limit))]);
     check_case::<Two>(&other_sums(), &[(3, From::Made(Source::Concat))]);
 }
 
@@ -105,22 +117,38 @@ fn group_middle() -> Case {
         .explained(3, "(shuffle_reveal): 2 linear relations with secrets")
 }
 
+/// As of middle values.
+fn group_positions() -> Case {
+    group_by("values at positions of groups", narrow(), &[third()], None)
+        .explained(3, "(shuffle_reveal): 2 linear relations with secrets")
+}
+
+fn group_once() -> Case {
+    group_by("sums of distinct values of groups", narrow(), &[column("sum_distinct", "v", "ring64", 2)], None)
+}
+
 // views: crates/table/src/operators/group_by.rs
 // views: crates/table/src/operators/sorted.rs
 // views: crates/table/src/operators/collect.rs
 // views: crates/table/src/operators/middle.rs
+// views: crates/table/src/operators/picks.rs
+// views: crates/table/src/operators/rank.rs
 #[test]
 fn groups_are_seen_by_nobody() {
     check_case::<Rep3>(&group_sums(), &[(2, From::Made(Source::Concat))]);
     check_case::<Rep3>(&group_extremes(), &[(2, From::Made(Source::Slice))]);
     check_case::<Rep3>(&group_middle(), &[(2, From::Made(Source::Concat))]);
+    check_case::<Rep3>(&group_positions(), &[(2, From::Made(Source::Concat))]);
+    check_case::<Rep3>(&group_once(), &[(2, From::Made(Source::Concat))]);
     check_case::<Two>(&group_least(), &[(3, From::Made(Source::Limit))]);
 }
 
 #[test]
 #[ignore = "minutes: make nightly"]
 fn nothing_is_seen_of_what_is_added_up_at_any_size() {
-    let cases = [extremes(), distinct(), middle(), group_extremes(), group_least(), group_middle()];
+    let whole = [extremes(), distinct(), middle(), positions()];
+    let groups = [group_extremes(), group_least(), group_middle(), group_positions(), group_once()];
+    let cases: Vec<Case> = whole.into_iter().chain(groups).collect();
     check_sizes::<Rep3>(&cases, &SIZES);
     check_sizes::<Two>(&cases, &SIZES);
 }

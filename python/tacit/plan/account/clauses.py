@@ -25,6 +25,7 @@ from tacit.plan.algebra.relations import (
     Opened,
     Pairs,
     Project,
+    Rank,
     Relation,
     Scan,
     Sort,
@@ -206,7 +207,13 @@ def _output(name: str, expr: Expr) -> str:
 
 
 def _aggregation(each: Aggregation) -> str:
-    return f"{each.name} = {each.function}({each.column or ''})"
+    at = "" if each.rank is None else f" at {_position(each.rank)}"
+    return f"{each.name} = {each.function}({each.column or ''}{at})"
+
+
+def _position(rank: Rank) -> str:
+    shift = f" {'+' if rank.shift > 0 else '-'} {abs(rank.shift)}" if rank.shift else ""
+    return f"({rank.numerator} n{shift}) / {rank.denominator}"
 
 
 def _windowed(each: WindowOutput) -> str:

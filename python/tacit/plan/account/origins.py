@@ -15,9 +15,11 @@ FUNCTIONS = {
     "count": "how many rows have a value in",
     "count_rows": "how many rows there are of",
     "count_distinct": "how many different values there are of",
+    "sum_distinct": "the sum of the different values of",
     "min": "the smallest value of",
     "max": "the largest value of",
     "middle": "the middle value of",
+    "ranked": "the value at a position in the order of",
     AVERAGE: "the average of",
 }
 AS_IT_IS = {"cast", "rescale", "group", "single", "limit", "aggregate", *FUNCTIONS}

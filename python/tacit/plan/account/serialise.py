@@ -20,8 +20,8 @@ LEFT_OUT = {"position", "positions", "counted", "path", "united"}
 """Where a construct stands in the text (which is hashed), which columns count as rows do, where an owner keeps its data
 (its own business), and names of several tables together (a plan reads the tables themselves)."""
 
-UNLESS_FALSE = {"rounded"}
-"""Members that are left out where they are False: what is said of offers without them has the hash that it had."""
+UNLESS_FALSE = {"rounded", "rank"}
+"""Members that are left out where they are False or None: what is said without them has the hash that it had."""
 
 
 def plan_json(plan: PlacedPlan) -> JSON:
@@ -41,7 +41,11 @@ def encoded(value: object) -> Any:
         return disclosure_json(value)
     if is_dataclass(value) and not isinstance(value, type):
         members = {each.name: getattr(value, each.name) for each in fields(value) if each.name not in LEFT_OUT}
-        said = {name: encoded(each) for name, each in members.items() if each is not False or name not in UNLESS_FALSE}
+        said = {
+            name: encoded(each)
+            for name, each in members.items()
+            if name not in UNLESS_FALSE or each not in (False, None)
+        }
         return {"node": type(value).__name__} | said
     if isinstance(value, dict):
         return {str(key): encoded(each) for key, each in value.items()}

@@ -56,7 +56,15 @@ def subexpressions(expr: Expr) -> Iterator[Expr]:
 
 def is_clear_only(expr: Expr) -> bool:
     """Whether the expression needs DOUBLEs, rounding or a function, which only a single party has in clear."""
-    return any(isinstance(each.type, Double) or is_rounding(each) or is_function(each) for each in subexpressions(expr))
+    return any(_is_of_one_party(each) for each in subexpressions(expr))
+
+
+def _is_of_one_party(expr: Expr) -> bool:
+    return isinstance(expr.type, Double) or is_rounding(expr) or is_function(expr) or _is_half(expr)
+
+
+def _is_half(expr: Expr) -> bool:
+    return isinstance(expr, Call) and expr.op == "half"
 
 
 def is_rounding(expr: Expr) -> bool:

@@ -62,6 +62,10 @@ Operator = FunctionName | OneOf[
     "rescale",  # a number to a larger scale, which is in the type; a day to its first moment
     "div",  # DOUBLE division: only in local parts and tails
     "average",  # AVG from a sum and a count, a DOUBLE rounded as DuckDB rounds it: only in local parts and tails
+    "covariance",  # from the sums of products, of both factors, a count, and what the divisor lacks of it: in tails
+    "root",  # the square root, a DOUBLE: only in local parts and tails
+    "interpolate",  # between two neighbours, from their count and a fraction, as DuckDB does: only in tails
+    "half",  # of the sum of two values: a decimal, towards zero, or the moment between two days: only in tails
     "eq", "ne", "lt", "le", "gt", "ge",
     "and", "or", "not",
     "is_null",
@@ -272,8 +276,24 @@ class Broadcast:
     __hash__ = _hash_once
 
 
-AggregateFunction = OneOf["sum", "count", "count_rows", "count_distinct", "min", "max", "middle"]
-"""middle: the sum of the two middle values, of an odd number twice the middle one. MEDIAN is half of it."""
+AggregateFunction = OneOf[
+    "sum", "count", "count_rows", "count_distinct", "sum_distinct", "min", "max", "middle", "ranked"
+]
+"""middle: the sum of the two middle values, of an odd number twice the middle one. MEDIAN is half of it.
+
+ranked: the value at a position in their order."""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """Of n values in order, from 1, the position (numerator * n + shift) / denominator, rounded up.
+
+    0 < numerator < denominator, and -numerator < shift <= denominator - numerator.
+    """
+
+    numerator: int
+    denominator: int
+    shift: int
 
 
 @dataclass(frozen=True)
@@ -283,7 +303,7 @@ class Aggregation:
     known: the output's field where the planner knows more than function and column imply. A COUNT as the sum of partial
     counts is a BIGINT that is never NULL. A sum of partial sums has the bounds of the whole sum.
     position: where the query computes the column, for refusals. counted: columns without NULL that the query counts,
-    which is the same as counting rows; for owners' rules.
+    which is the same as counting rows; for owners' rules. rank: which value "ranked" is.
     """
 
     name: str
@@ -292,6 +312,7 @@ class Aggregation:
     known: Field | None = None
     position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
     counted: tuple[str, ...] = field(default=(), compare=False, repr=False)
+    rank: Rank | None = None
 
 
 @dataclass(frozen=True)

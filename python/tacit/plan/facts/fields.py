@@ -178,8 +178,8 @@ def aggregation_field(aggregation: Aggregation, input: Relation, grouped: bool) 
     assert aggregation.column is not None
     argument = field_of(input, aggregation.column)
     nullable = argument.nullable or not grouped
-    if aggregation.function in ("sum", "middle"):
-        summands = most_rows(input) if aggregation.function == "sum" else 2
+    if aggregation.function in ("sum", "sum_distinct", "middle"):
+        summands = 2 if aggregation.function == "middle" else most_rows(input)
         return Field(aggregation.name, _sum_type(argument.type, summands), nullable)
     return Field(aggregation.name, argument.type, nullable)
 

@@ -73,8 +73,8 @@ def passed(uses: Iterable[Use], by: Passage) -> Uses:
 Exposure = OneOf["row by row", "each different value", "one row's value", "aggregate"]
 """How much of a source is shown: of each row, each value once, that of one row of many, or a number made of rows."""
 
-OF_ONE_ROW: Final = frozenset[Passage]({"min", "max", "middle"})
-OF_MANY_ROWS: Final = frozenset[Passage]({"sum", "count", "count_rows", "count_distinct", "aggregate"})
+OF_ONE_ROW: Final = frozenset[Passage]({"min", "max", "middle", "ranked"})
+OF_MANY_ROWS: Final = frozenset[Passage]({"sum", "count", "count_rows", "count_distinct", "sum_distinct", "aggregate"})
 DECIDING: Final = frozenset[Passage]({"condition", "filter", "join", "rows", "over", "sort"})
 
 

@@ -123,7 +123,7 @@ class Demands:
         match aggregation.function:
             case "sum":
                 return ring_of(aggregation_field(aggregation, relation.input, bool(relation.keys)).type)
-            case "min" | "max" | "middle":
+            case "min" | "max" | "middle" | "ranked" | "sum_distinct":
                 return order_rep(found)
             case "count_distinct":
                 return equality_rep(found, self.hashed)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
 from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, ColumnRef, Expr, Literal, Project
-from tacit.plan.facts.fields import aggregation_field, field_of
+from tacit.plan.facts.fields import aggregation_field, field_of, row_bound
 from tacit.plan.facts.kinds import Kind, equality_rep, kind_of, order_rep, ring_of
 from tacit.plan.physical.demands import Demands
-from tacit.plan.physical.operators import Aggregated
+from tacit.plan.physical.operators import Aggregated, Ranked
 from tacit.plan.physical.secure_expressions import SecureColumn
 from tacit.plan.physical.tables import SharedTable, physical_name
+
+MOST_POSITIONS = 1 << 31
+"""Rows, one more than there are, times parts of a fraction: what native code computes with in 32 bits."""
 
 
 @dataclass(frozen=True)
@@ -101,9 +104,20 @@ def grouped(relation: Aggregate, input: SharedTable, demands: Demands, condition
         taken.add(name)
         condition = conditions.get(each.name)
         where = None if condition is None else input.column(condition, "bits").name
-        aggregates.append(Aggregated(name, each.function, argument, kind, where))
+        aggregates.append(Aggregated(name, each.function, argument, kind, where, _ranked(each, relation)))
         columns[each.name] = (SecureColumn(name, kind),)
     return Grouped(tuple(keys), tuple(aggregates), columns)
+
+
+def _ranked(aggregation: Aggregation, relation: Aggregate) -> Ranked | None:
+    """The position of a value. Nodes compute with numbers of rows times the parts of its fraction."""
+    rank, rows = aggregation.rank, row_bound(relation.input)
+    if rank is None:
+        return None
+    if rows is not None and (rows + 1) * rank.denominator >= MOST_POSITIONS:
+        what = f"a fraction in parts of {rank.denominator:,} of up to {rows:,} rows"
+        raise UnsupportedSQL(what, "write it with fewer digits", aggregation.position)
+    return Ranked(rank.numerator, rank.denominator, rank.shift)
 
 
 def _kind(aggregation: Aggregation, relation: Aggregate, hashed: int) -> Kind:

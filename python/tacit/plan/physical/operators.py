@@ -45,19 +45,36 @@ class Computed(Record):
 
 
 @dataclass(frozen=True)
+class Ranked(Record):
+    """Of n values in order, from 1, the position (numerator * n + shift) / denominator, rounded up."""
+
+    numerator: int
+    denominator: int
+    shift: int
+
+
+@dataclass(frozen=True)
 class Aggregated(Record):
     """An aggregate column. column: what it is over; None for "count_rows".
 
     where: a truth value; rows where it is not TRUE are left out. For sums and counts of an "aggregate".
     "middle": the sum of the two middle values, of an odd number twice the middle one.
+    "ranked": the value at a position in their order, which rank says.
     "any": the value of any row of a group, for a column that the keys determine, such as the bytes of a hashed key.
     """
 
     name: str
-    function: OneOf["count_rows", "count", "sum", "min", "max", "count_distinct", "middle", "any"]
+    function: OneOf[
+        "count_rows", "count", "sum", "min", "max", "count_distinct", "sum_distinct", "middle", "ranked", "any"
+    ]
     column: str | None
     kind: Kind
     where: str | None = None
+    rank: Ranked | None = None
+
+    def json(self) -> JSON:
+        """The object, with a rank only where there is one."""
+        return {name: value for name, value in super().json().items() if name != "rank" or value is not None}
 
 
 @dataclass(frozen=True)

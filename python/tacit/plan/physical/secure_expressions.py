@@ -77,6 +77,14 @@ class SecureExpressions:
                 return self._retyped(expr, rep)
             case Call(("eq" | "ne" | "lt" | "le" | "gt" | "ge") as op):
                 return self._comparison(expr, op)
+            case Call("covariance" | "root"):
+                raise UnsupportedSQL(
+                    "a variance, or what is made of one, under MPC", "select it in the outermost SELECT", expr.position
+                )
+            case Call("interpolate" | "half"):
+                raise UnsupportedSQL(
+                    "a quantile between two values under MPC", "use QUANTILE_DISC, which is a value", expr.position
+                )
             case Call("div" | "average"):
                 raise UnsupportedSQL(
                     "a quotient under MPC", "compare products instead: SUM(x) > 5 * COUNT(x)", expr.position

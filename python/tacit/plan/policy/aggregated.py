@@ -8,7 +8,7 @@ from typing import Final
 from tacit.plan.algebra.relations import AggregateFunction, Aggregation
 from tacit.plan.facts.terms import ColumnTerms, Function
 from tacit.plan.policy.determined import units_named
-from tacit.plan.policy.exposure import terms_of
+from tacit.plan.policy.exposure import floor_of, terms_of
 from tacit.plan.policy.expressions import turned
 from tacit.plan.policy.offers import protected
 from tacit.plan.policy.repeated import listed, repeats, sees
@@ -19,12 +19,18 @@ FUNCTIONS: Final[dict[AggregateFunction, Function]] = {
     "count": "count",
     "count_rows": "count",
     "count_distinct": "count_distinct",
+    "sum_distinct": "sum",
     "min": "min",
     "max": "max",
     "middle": "quantile",
+    "ranked": "quantile",
 }
-OF_ONE: Final = ("count_distinct", "min", "max", "middle")
+OF_ONE: Final = ("count_distinct", "sum_distinct", "min", "max", "middle", "ranked")
 """Aggregates that are no sums, so that what they are of matters even where that is a sum itself."""
+
+
+LEAST_OF_SQUARES: Final = 3
+"""The least floor above which a sum and a sum of squares give no single values."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +47,50 @@ class Ruled:
 
 
 def aggregated(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items:
-    """What the value of an aggregate derives from."""
-    return _as(each, FUNCTIONS[each.function], below, ruled, recipients)
+    """What the value of an aggregate derives from. A position so near an end that few values reach it is that end."""
+    functions = [FUNCTIONS[each.function], *_ends(each, below, ruled)]
+    return union([_as(each, function, below, ruled, recipients) for function in functions])
+
+
+def _ends(each: Aggregation, below: State, ruled: Ruled) -> list[Function]:
+    """The functions that a position is of as many values as a floor says, or of more in the same part of them."""
+    if each.rank is None or each.column is None:
+        return []
+    items = [item for item in ordered(below.columns[each.column].items) if item.instance in ruled.merged]
+    least = min((floor_of(item.instance.table, *_column(item)) for item in items), default=1)
+    position = -(-(each.rank.numerator * least + each.rank.shift) // each.rank.denominator)
+    ends: list[tuple[Function, int]] = [("min", 1), ("max", least)]
+    return [function for function, end in ends if position == end]
 
 
 def averaged(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items | None:
     """What the average derives from whose sum an aggregate is."""
     return _as(each, "avg", below, ruled, recipients) if each.function == "sum" else None
+
+
+def squared(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items | None:
+    """What the variance derives from whose sum of squares an aggregate is.
+
+    A sum and a sum of squares give both values of two units: a floor has to be above that.
+    """
+    if each.function != "sum" or each.column is None or not below.columns[each.column].square:
+        return None
+    found = replace(below.columns[each.column], linear=True)
+    columns = {**below.columns, each.column: found}
+    items = _as(each, "stddev", replace(below, columns=columns), ruled, recipients)
+    return union([items, frozenset(_of_two(item, each) for item in found.items if _is_of_two(item, ruled.merged))])
+
+
+def _is_of_two(item: Item, merged: frozenset[Instance]) -> bool:
+    return item.instance in merged and floor_of(item.instance.table, *_column(item)) < LEAST_OF_SQUARES
+
+
+def _column(item: Item) -> tuple[str, ...]:
+    return () if item.column is None else (item.column,)
+
+
+def _of_two(item: Item, each: Aggregation) -> Item:
+    return replace(item, role="floor", function=None, detail=f"squares {LEAST_OF_SQUARES}", position=each.position)
 
 
 def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recipients: tuple[str, ...]) -> Items:
@@ -158,8 +201,8 @@ def _is_of_units(found: Derived, below: State, ruled: frozenset[Instance]) -> bo
 
 
 def _powers(found: Derived, each: Aggregation, ruled: frozenset[Instance]) -> Items:
-    """A sum of anything but multiples carries a histogram."""
-    if found.linear or each.function == "count":
+    """A sum of anything but multiples carries a histogram. One of different values tells who shares one."""
+    if each.function == "count" or (found.linear and each.function != "sum_distinct"):
         return NOTHING
     return frozenset(
         replace(item, role="linear", function=None, position=each.position or item.position)

@@ -36,17 +36,23 @@ class Expressions:
                 return Derived(constant=True, told=value is not None)
             case ColumnRef(name, _, _, position):
                 known = self.state.columns[name]
-                averaged = None if known.averaged is None else named_at(known.averaged, position)
+                averaged, squared = (each and named_at(each, position) for each in (known.averaged, known.squared))
                 plain = known.plain if isinstance(unwritten(whole), ColumnRef) else None
-                return replace(known, items=named_at(known.items, position), averaged=averaged, plain=plain)
+                items = named_at(known.items, position)
+                return replace(known, items=items, averaged=averaged, squared=squared, plain=plain)
             case Call("if", (test, then, otherwise)):
                 branches = [self.of(then), self.of(otherwise)]
                 found, told = _together(branches), any(each.told for each in branches)
                 same = found.constant and self._constant((test,))
-                return replace(found, items=union([found.items, self.condition(test)]), constant=same, told=told)
+                square = branches[0].square and unchanged(otherwise) == Literal(None, otherwise.type)
+                items = union([found.items, self.condition(test)])
+                return replace(found, items=items, constant=same, told=told, square=square)
             case Call("average", (ColumnRef(total, _, _, position), _)):
                 averaged = self.state.columns[total].averaged
                 return Derived(named_at(averaged or self.state.columns[total].items, expr.position or position))
+            case Call("covariance", (ColumnRef(total), ColumnRef(one), ColumnRef(other), _, _)) if one == other:
+                squared = self.state.columns[total].squared
+                return Derived(named_at(squared or self.state.columns[total].items, expr.position))
             case Call(op, args) if op in BOOLEAN:
                 return Derived(self.condition(expr), constant=self._constant(args))
             case Call(op, args):
@@ -59,7 +65,8 @@ class Expressions:
         linear = (expr.op in ("add", "sub", "neg", "cast", "rescale") and not is_rounding(expr)) or scaled
         same = reversible(whole)
         atoms = self.state.columns[same].atoms if same is not None else frozenset()
-        return replace(found, linear=found.linear and linear, atoms=atoms)
+        square = expr.op == "mul" and parts[0].plain is not None and unwritten(expr.args[0]) == unwritten(expr.args[1])
+        return replace(found, linear=found.linear and linear, atoms=atoms, square=square)
 
     def condition(self, expr: Expr) -> Items:
         """What a condition derives from: the columns that it tests."""

@@ -57,6 +57,9 @@ KINDS = ("small", "merged", "larger")
 CANDIDATES = (0, 1)
 """The small groups, and these with the smallest others."""
 
+NOT_ADDED = ("middle", "ranked", "sum_distinct")
+"""Functions whose value for several groups follows from no values of groups."""
+
 Outputs = tuple[tuple[str, Expr], ...]
 
 
@@ -151,7 +154,7 @@ def _counts(names: _Names) -> tuple[Aggregation, ...]:
 
 def _summed(groups: Relation, counter: Counter, verdict: Verdict, names: _Names) -> tuple[Relation, list[Verdict]]:
     """Both candidates from their groups, and what is shown of each."""
-    added = [each for each in counter.aggregations if each.function not in ("middle", "count_distinct")]
+    added = [each for each in counter.aggregations if each.function not in (*NOT_ADDED, "count_distinct")]
     counts = [each for each in counter.aggregations if each.function == "count_distinct" or each.name in counter.shared]
     parts, sums = [], []
     for number in CANDIDATES:
@@ -227,7 +230,7 @@ def _chosen(one: Relation, guard: Guard, names: _Names) -> Relation:
     values = tuple(
         (names.of(2, each.name), choose(merge, _at(one, names.of(1, each.name)), _at(one, names.of(0, each.name))))
         for each in guard.aggregate.aggregations
-        if each.function != "middle"
+        if each.function not in NOT_ADDED
     )
     verdicts = (("merge", merge), ("row", every(small, enough)), ("groups", either(negated(small), enough)))
     return Project(one, (*((names.of(2, f" {name}"), each) for name, each in verdicts), *values))
@@ -258,8 +261,8 @@ def _answer(groups: Relation, chosen: Relation, verdict: Verdict, guard: Guard, 
 
 
 def _value(aggregation: Aggregation, groups: Relation, chosen: Relation, names: _Names) -> Expr:
-    """The value in the row of small groups; no median follows from those of groups."""
-    if aggregation.function == "middle":
+    """The value in the row of small groups; no quantile follows from those of groups."""
+    if aggregation.function in NOT_ADDED:
         return Literal(None, field_of(groups, aggregation.name).type)
     return _at(chosen, names.of(2, aggregation.name))
 

@@ -8,7 +8,7 @@ from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, Join, KeptScan, Relation, Scan, Union
 from tacit.plan.algebra.trees import children
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union
+from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union, squared
 from tacit.plan.policy.carried import NOTHING_CARRIED, Carried, carried_by, too_many
 from tacit.plan.policy.determined import determined_by, determines, units_named
 from tacit.plan.policy.exposure import floor_of
@@ -129,6 +129,7 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
         columns[each.name] = Derived(
             items,
             averaged=averaged(each, below, ruled, groups.recipients),
+            squared=squared(each, below, ruled, groups.recipients),
             conditions=carried.of(each.name),
             least=_least(each, groups),
         )

@@ -12,7 +12,7 @@ from tacit.plan.algebra.relations import Aggregation
 from tacit.plan.policy.offers import partly_open, shown
 from tacit.plan.policy.state import NOTHING, Instance, Item, Items, State
 
-ADDING: Final = ("sum", "count", "count_rows", "middle")
+ADDING: Final = ("sum", "count", "count_rows", "middle", "ranked")
 """Aggregates that change where rows are repeated."""
 
 

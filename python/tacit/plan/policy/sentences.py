@@ -28,7 +28,7 @@ RULES: dict[str, Rule] = {
 }
 """The rule that a reason falls under, where they differ."""
 
-NAMES = {"count_distinct": "COUNT(DISTINCT)", "quantile": "MEDIAN"}
+NAMES = {"count_distinct": "COUNT(DISTINCT)", "quantile": "a quantile"}
 
 
 def problem(item: Item, reason: str, recipient: str) -> Problem:
@@ -111,6 +111,8 @@ def _floor(item: Item) -> str:
     table = item.instance.table.name
     what, _, number = item.detail.partition(" ")
     match what:
+        case "squares":
+            return f"a variance gives the values of two units; {table} needs a least_group of {number}"
         case "count":
             return f"no group of {number} or more fulfils the condition"
         case "conditions":

@@ -80,8 +80,9 @@ class Derived:
     linear: a sum of it is no more than a sum of multiples. constant: it is the same in all rows. plain: the one column
     of which it is an unchanged copy. told: some of its values stand in the text of the question. atoms: columns that it
     determines and is determined by. conditions: names of Boolean columns beside it that decide it. averaged: of a sum,
-    what its average derives from. least: a count is never less where it is shown, by the floor of this instance. mixed:
-    inputs of a union have it, so that equal values of it match their rows.
+    what its average derives from. square: it is a column's value times itself. squared: of a sum of such values, what
+    the variance of the column derives from. least: a count is never less where it is shown, by the floor of this
+    instance. mixed: inputs of a union have it, so that equal values of it match their rows.
     """
 
     items: Items = NOTHING
@@ -91,6 +92,8 @@ class Derived:
     atoms: frozenset[Atom] = frozenset()
     conditions: tuple[str, ...] = ()
     averaged: Items | None = None
+    square: bool = False
+    squared: Items | None = None
     least: tuple[int, Instance] | None = None
     told: bool = False
     mixed: bool = False

@@ -1,8 +1,8 @@
 """Splitting an aggregation through a union into partial aggregations and one over their results.
 
 SUM becomes the sum of partial sums, COUNT the sum of partial counts, MIN and MAX themselves, DISTINCT a distinct of
-partial ones. COUNT(DISTINCT) and MEDIAN do not split. Inputs that cannot be aggregated locally contribute each row as a
-partial result.
+partial ones. COUNT and SUM of distinct values and quantiles do not split. Inputs that cannot be aggregated locally
+contribute each row as a partial result.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tacit.plan.facts.fields import aggregation_field, column
 from tacit.plan.facts.sizes import Announced, Padded, size_rule
 from tacit.plan.rules.simplify import projected
 
-WHOLE = ("count_distinct", "middle")
+WHOLE = ("count_distinct", "sum_distinct", "middle", "ranked")
 """Functions of which parts of a group say too little."""
 
 ONE = Literal(1, Integer(1, 1, "BIGINT"))

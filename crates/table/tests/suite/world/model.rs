@@ -162,6 +162,21 @@ fn aggregated(aggregation: &Aggregation, table: &Clear) -> Cell {
                 count => Cell::Int(values[(count - 1) / 2] + values[count / 2]),
             }
         }
+        AggregateFunction::Ranked => {
+            let mut values: Vec<Cell> = values().collect();
+            values.sort_unstable();
+            let rank = aggregation.rank.expect("a rank");
+            let [a, b, t, n] =
+                [i64::from(rank.numerator), i64::from(rank.denominator), i64::from(rank.shift), values.len() as i64];
+            match values.len() {
+                0 => Cell::Null,
+                _ => values[(a * n + t + b - 1).div_euclid(b) as usize - 1].clone(),
+            }
+        }
+        AggregateFunction::SumDistinct => {
+            let distinct: BTreeSet<Cell> = values().collect();
+            distinct.iter().map(int).reduce(|a, b| a + b).map_or(Cell::Null, Cell::Int)
+        }
         AggregateFunction::Sum => values().map(|cell| int(&cell)).reduce(|a, b| a + b).map_or(Cell::Null, Cell::Int),
     }
 }

@@ -187,18 +187,22 @@ pub fn union(id: usize) -> String {
     format!(r#"{{"id":{id},"op":"union","inputs":[4,5,4],"columns":[{columns}]}}"#)
 }
 
-pub const GROUPED: [&str; 16] = [
+pub const GROUPED: [&str; 21] = [
     "k", "b", "n", "present", "total", "wide", "bits", "least", "most", "low", "top", "first", "kinds", "middle",
-    "centre", "inner",
+    "centre", "inner", "once", "alone", "tenth", "upper", "low_part",
 ];
-pub const AGGREGATED: [&str; 14] = [
+pub const AGGREGATED: [&str; 19] = [
     "n", "present", "total", "wide", "bits", "least", "most", "low", "top", "first", "kinds", "middle", "centre",
-    "inner",
+    "inner", "once", "alone", "tenth", "upper", "low_part",
 ];
 
 pub fn aggregates() -> String {
     let one = |name: &str, function: &str, column: &str, kind: String| {
         format!(r#"{{"name":"{name}","function":"{function}","column":{column},"kind":{kind}}}"#)
+    };
+    let ranked = |name: &str, column: &str, (a, b, t): (u32, u32, i32), kind: String| {
+        let rank = format!(r#"{{"numerator":{a},"denominator":{b},"shift":{t}}}"#);
+        format!(r#"{{"name":"{name}","function":"ranked","column":{column},"rank":{rank},"kind":{kind}}}"#)
     };
     [
         one("n", "count_rows", "null", ring64(20, false)),
@@ -215,6 +219,11 @@ pub fn aggregates() -> String {
         one("middle", "middle", "\"v\"", ring64(18, true)),
         one("centre", "middle", "\"u\"", bits(9, false, true)),
         one("inner", "middle", "\"q\"", ring128(80, true)),
+        one("once", "sum_distinct", "\"v\"", ring64(40, true)),
+        one("alone", "sum_distinct", "\"u\"", bits(20, false, true)),
+        ranked("tenth", "\"v\"", (1, 10, 0), ring64(17, true)),
+        ranked("upper", "\"u\"", (3, 4, 1), bits(8, false, true)),
+        ranked("low_part", "\"q\"", (2, 3, -1), ring128(80, true)),
     ]
     .join(",")
 }
