@@ -11,8 +11,10 @@ from tacit.plan.algebra.relations import Aggregate, Expr, Project, Relation, Sor
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import fields, names
 from tacit.sql.coercion import Mismatch, coerce, common_type
+from tacit.sql.correlation import around_columns, is_correlated, refused
 from tacit.sql.from_clause import Ctes, From, renamed
 from tacit.sql.ordering import limited, order_terms, sorted_by
+from tacit.sql.scope import Scope
 from tacit.sql.select import Select
 from tacit.sql.text import Text, only
 
@@ -48,26 +50,29 @@ class _Binder:
         self.text = text
         self.catalog = catalog
 
-    def query(self, node: exp.Expr, ctes: Ctes) -> Relation:
-        """Any query. ctes: the named subqueries it can see, by lower-case name."""
-        ctes = self._with(node, ctes)
+    def query(self, node: exp.Expr, ctes: Ctes, around: Scope | None = None) -> Relation:
+        """Any query. ctes: the named subqueries it can see, by lower-case name. around: the query it stands in."""
+        ctes = self._with(node, ctes, around)
         match node:
             case exp.Subquery():
                 only(node, self.text, SUBQUERY_PARTS, "a subquery")
-                return self._ordered(_unsorted(self.query(node.this, ctes)), node)
+                return self._ordered(_unsorted(self.query(node.this, ctes, around)), node)
             case exp.Select():
-                nested = partial(self.query, ctes=ctes)
-                clause = From(node, ctes, self.text, self.catalog, nested)
-                return Select(node, clause, self.text, self.catalog, nested).relation()
+                nested = partial(self._nested, ctes)
+                clause = From(node, ctes, self.text, self.catalog, nested, around)
+                return Select(node, clause, self.text, self.catalog).relation()
             case exp.Union():
-                return self._union(node, ctes)
+                return self._union(node, ctes, around)
             case exp.SetOperation():
                 instead = "use IN (SELECT ...) for common rows, or aggregate a UNION ALL"
                 raise self.text.unsupported(node, type(node).__name__.upper(), instead)
             case _:
                 raise self.text.unsupported(node, f"{type(node).__name__.upper()} as a query", "write a SELECT")
 
-    def _with(self, node: exp.Expr, ctes: Ctes) -> Ctes:
+    def _nested(self, ctes: Ctes, node: exp.Expr, around: Scope | None) -> Relation:
+        return _unsorted(self.query(node, ctes, around))
+
+    def _with(self, node: exp.Expr, ctes: Ctes, around: Scope | None) -> Ctes:
         clause = node.args.get("with_")
         if clause is None:
             return ctes
@@ -75,13 +80,16 @@ class _Binder:
         found = dict(ctes)
         for each in clause.expressions:
             only(each, self.text, {"this", "alias", "materialized"}, "WITH")
-            relation = _unsorted(renamed(self.query(each.this, found), each.args["alias"], self.text))
+            query = self.query(each.this, found, around)
+            if is_correlated(query):
+                raise refused(around_columns(query)[0], "in a WITH")
+            relation = _unsorted(renamed(query, each.args["alias"], self.text))
             found[each.alias.lower()] = (each.alias, relation)
         return found
 
-    def _union(self, node: exp.Union, ctes: Ctes) -> Relation:
+    def _union(self, node: exp.Union, ctes: Ctes, around: Scope | None) -> Relation:
         only(node, self.text, UNION_PARTS, "UNION")
-        left, right = (_unsorted(self.query(each, ctes)) for each in (node.this, node.expression))
+        left, right = (_unsorted(self.query(each, ctes, around)) for each in (node.this, node.expression))
         if len(names(left)) != len(names(right)):
             sizes = f"{len(names(left))} and {len(names(right))}"
             raise self.text.invalid(

@@ -22,7 +22,8 @@ from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, sql_name
 from tacit.plan.facts.fields import aggregation_field, columns_of
 from tacit.sql.arithmetic import quotient
 from tacit.sql.coercion import integer_literal
-from tacit.sql.scope import fresh
+from tacit.sql.correlation import without_around
+from tacit.sql.scope import fresh, is_around
 from tacit.sql.text import Text
 
 _FUNCTIONS: dict[type[exp.Expr], AggregateFunction] = {exp.Sum: "sum", exp.Min: "min", exp.Max: "max"}
@@ -81,6 +82,8 @@ class Grouping:
             return ColumnRef(self.keys[expr], expr.type, expr.nullable, position)
         match expr:
             case ColumnRef(name):
+                if is_around(name):
+                    return expr
                 if name not in allowed and name not in {each.name for each in self.aggregations.values()}:
                     raise self.text.invalid(
                         node, f"the column {name!r} must be in GROUP BY or inside an aggregate such as MIN({name})."
@@ -140,6 +143,7 @@ class Grouping:
 
     def _bound(self, node: exp.AggFunc, argument: exp.Expr) -> Expr:
         bound = self.argument(argument)
+        without_around(bound, "in an aggregate of the subquery")
         if isinstance(bound.type, Double):
             raise self.text.unsupported(node, "an aggregate of a DOUBLE", "aggregate first, then divide")
         return bound

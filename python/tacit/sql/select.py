@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from sqlglot import exp
 
-from tacit.plan.algebra.refusals import UnsupportedSQL
-from tacit.plan.algebra.relations import Aggregate, Broadcast, ColumnRef, Expr, Filter, Project, Relation
+from tacit.plan.algebra.relations import Aggregate, ColumnRef, Expr, Filter, Project, Relation
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.fields import fields, names
-from tacit.sql.coercion import Mismatch, coerce, common_type
+from tacit.plan.facts.fields import columns_of, fields, names
+from tacit.sql.correlation import without_around
 from tacit.sql.expressions import Expressions, conjuncts
 from tacit.sql.from_clause import From
 from tacit.sql.grouping import Grouping, has_aggregate
-from tacit.sql.joins import is_single_row, join_all, semi_join
+from tacit.sql.joins import semi_join
 from tacit.sql.ordering import Key, limited, order_terms, sorted_by
 from tacit.sql.scope import fresh, source_of
+from tacit.sql.subqueries import joined_with, member_query
 from tacit.sql.text import Text, only
 from tacit.sql.titles import title
 
@@ -25,52 +24,17 @@ PARTS = {"expressions", "from_", "joins", "where", "group", "having", "order", "
 Output = tuple[str, Expr, exp.Expr]
 
 
-@dataclass
-class _Scalars:
-    """Scalar subqueries met while binding; each becomes a column of one more one-row relation."""
-
-    bind: Callable[[exp.Query], Relation]
-    text: Text
-    taken: set[str]
-    relations: list[Relation]
-
-    def column(self, node: exp.Query) -> ColumnRef:
-        relation = self.bind(node)
-        found = fields(relation)
-        if len(found) != 1:
-            raise self.text.invalid(node, f"a scalar subquery must have one column, not {len(found)}.")
-        if not is_single_row(relation):
-            raise UnsupportedSQL(
-                "a scalar subquery that may have no row or several",
-                "make it one aggregate without GROUP BY, such as MAX(...)",
-                self.text.position(node),
-            )
-        name = fresh("scalar", "subquery", self.taken)
-        self.taken.add(name.lower())
-        self.relations.append(Project(relation, ((name, ColumnRef(found[0].name, found[0].type, found[0].nullable)),)))
-        return ColumnRef(name, found[0].type, True)
-
-    def added(self, relation: Relation) -> Relation:
-        """The relation with a column for each subquery met so far."""
-        for each in self.relations:
-            relation = Broadcast(relation, each)
-        self.relations = []
-        return relation
-
-
 class Select:
-    """Binds one SELECT. query: binds a nested query."""
+    """Binds one SELECT over its FROM clause."""
 
-    def __init__(
-        self, node: exp.Select, clause: From, text: Text, catalog: Catalog, query: Callable[[exp.Query], Relation]
-    ) -> None:
+    def __init__(self, node: exp.Select, clause: From, text: Text, catalog: Catalog) -> None:
         only(node, text, PARTS, "SELECT")
         self.node = node
         self.clause = clause
         self.text = text
         self.catalog = catalog
-        self.query = query
-        self.scalars = _Scalars(query, text, clause.taken, [])
+        self.subqueries = clause.subqueries
+        self.attached = clause.subqueries.attached
         self.aliases = {each.alias.lower(): each.this for each in node.expressions if isinstance(each, exp.Alias)}
 
     def relation(self) -> Relation:
@@ -85,31 +49,24 @@ class Select:
     def _source(self) -> Relation:
         """FROM and WHERE."""
         where = self.node.args.get("where")
-        plain, memberships = _memberships(where.this if where else None)
+        self.clause.places.tell(where.this if where else None)
         bind = self._expressions("WHERE")
-        conditions = [bind.condition(node) for node in plain]
-        relation = join_all(
-            self.clause.items, self.clause.conditions + conditions, self.scalars.relations, self.catalog
-        )
-        self.scalars.relations = []
-        for node in memberships:
-            relation = self._semi_joined(relation, node)
+        bind.quotients = self.clause.quotients
+        plain: list[Expr] = []
+        members = []
+        for node in [] if where is None else conjuncts(where.this):
+            found = self.subqueries.choices(node, bind) if _is_membership(node) else None
+            if found is None:
+                plain.append(bind.condition(node))
+            else:
+                members.append(found)
+        relation = joined_with(self.clause.items, self.clause.conditions + plain, self.attached, self.catalog)
+        for values, choices in members:
+            relation = self.attached.added(relation, _used(values))
+            choices = source_of("member", choices, self.clause.taken).relation
+            self.clause.taken |= {name.lower() for name in names(choices)}
+            relation = semi_join(relation, values, choices, names(choices), self.catalog)
         return relation
-
-    def _semi_joined(self, relation: Relation, node: exp.In) -> Relation:
-        choices = self.query(node.args["query"])
-        if len(fields(choices)) != 1:
-            raise self.text.invalid(node, "the SELECT of an IN must have exactly one column.")
-        source = source_of("member", choices, self.clause.taken)
-        self.clause.taken |= {column.name.lower() for _, column in source.columns}
-        (_, member), key = source.columns[0], self._expressions("WHERE").bind(node.this)
-        try:
-            target = common_type(key, member)
-            key, found = coerce(key, target), coerce(member, target)
-        except Mismatch as error:
-            raise self.text.invalid(node, f"{error}.") from None
-        choices = Project(source.relation, ((member.name, found),)) if found is not member else source.relation
-        return semi_join(self.scalars.added(relation), [key], choices, names(choices), self.catalog)
 
     def _items(self) -> list[tuple[str, exp.Expr]]:
         """The SELECT list with its stars written out: output name and expression."""
@@ -157,6 +114,7 @@ class Select:
         keys: list[Expr] = []
         for node in nodes:
             key = bind.bind(_ordinal(node, items, self.text))
+            without_around(key, "in GROUP BY")
             if key not in keys:
                 keys.append(key)
         return keys
@@ -165,28 +123,25 @@ class Select:
         self, source: Relation, items: list[tuple[str, exp.Expr]], terms: list[Key], grouping: Grouping | None
     ) -> tuple[list[Output], list[Output], Relation]:
         """SELECT list and ORDER BY expressions, and the relation they are over."""
-        if grouping is None:
-            bind = self._expressions("SELECT")
-            outputs = [(name, bind.bind(node), node) for name, node in items]
-            keys = [(term.output, bind.bind(term.node), term.node) for term in terms]
-            return outputs, keys, self.scalars.added(source)
-        before, self.scalars = self.scalars, _Scalars(self.query, self.text, self.clause.taken, [])
-        argument = Expressions(
-            self.clause.scope, self.text, "the argument of an aggregate", before.column, aliases=self.aliases
-        )
-        grouping.argument = argument.bind
         bind = self._expressions("SELECT", grouping)
+        having = self.node.args.get("having")
+        self.clause.places.tell(None if having is None else having.this)
         outputs = [(name, bind.bind(node), node) for name, node in items]
         keys = [(term.output, bind.bind(term.node), term.node) for term in terms]
-        having = self.node.args.get("having")
+        if grouping is None:
+            return outputs, keys, self.attached.added(source, _used(each for _, each, _ in outputs + keys))
         test = None if having is None else self._expressions("HAVING", grouping).condition(having.this)
-        allowed = {name for each in self.scalars.relations for name in names(each)}
+        allowed = set(self.attached.made)
         outputs = [(name, grouping.over_groups(each, node, allowed), node) for name, each, node in outputs]
         keys = [(name, grouping.over_groups(each, node, allowed), node) for name, each, node in keys]
-        over = self.scalars.added(grouping.relation(before.added(source)))
-        if test is not None and having is not None:
-            over = Filter(over, grouping.over_groups(test, having, allowed))
-        return outputs, keys, over
+        tests = [] if test is None or having is None else [grouping.over_groups(test, having, allowed)]
+        groups = grouping.relation(self.attached.added(source, _used(grouping.inputs)))
+        over = self.attached.added(
+            groups,
+            _used([each for _, each, _ in outputs + keys] + tests),
+            lambda outer: grouping.over_groups(outer, self.node, allowed),
+        )
+        return outputs, keys, Filter(over, tests[0]) if tests else over
 
     def _finished(self, over: Relation, outputs: list[Output], keys: list[Output]) -> Relation:
         """The SELECT list, then DISTINCT, ORDER BY and LIMIT."""
@@ -219,14 +174,16 @@ class Select:
 
     def _expressions(self, place: str, grouping: Grouping | None = None) -> Expressions:
         aggregate = None if grouping is None else grouping.collect
-        return Expressions(self.clause.scope, self.text, place, self.scalars.column, aggregate, self.aliases)
+        return Expressions(self.clause.scope, self.text, place, self.subqueries.bind, aggregate, self.aliases)
 
 
-def _memberships(where: exp.Expr | None) -> tuple[list[exp.Expr], list[exp.In]]:
-    """The conditions of WHERE: plain ones, and column IN (SELECT ...)."""
-    found = [] if where is None else conjuncts(where)
-    members = [each for each in found if isinstance(each, exp.In) and each.args.get("query") is not None]
-    return [each for each in found if each not in members], members
+def _used(each: Iterable[Expr]) -> set[str]:
+    return {name for expr in each for name in columns_of(expr)}
+
+
+def _is_membership(node: exp.Expr) -> bool:
+    """Whether a condition is EXISTS (SELECT ...) or IN (SELECT ...)."""
+    return isinstance(node, exp.Exists) or member_query(node) is not None
 
 
 def _is_star(node: exp.Expr) -> bool:
