@@ -52,7 +52,11 @@ FEATURES = (
     "GROUP BY in a subquery", "HAVING", "SUM", "COUNT", "COUNT(*)", "COUNT(DISTINCT)", "AVG", "MEDIAN", "MIN", "MAX",
     "division", "expression over aggregates", "aggregates without GROUP BY", "JOIN on one key", "JOIN on several keys",
     "JOIN of three", "USING", "comma join", "cross join with one row", "self-join after aggregation",
-    "scalar subquery", "IN (SELECT)", "CTE", "*", "filter in a subquery", "LIMIT in a subquery", "ORDER BY",
+    "scalar subquery", "scalar of matching rows", "EXISTS of matching rows", "EXISTS of a subquery",
+    "EXISTS by another comparison", "IN of matching rows", "IN of a subquery", "ANY and ALL of a subquery",
+    "ANY and ALL of matching rows", "average of matching rows", "average of a subquery",
+    "a condition on a subquery as a value", "IN (SELECT)", "CTE", "*", "filter in a subquery", "LIMIT in a subquery",
+    "ORDER BY",
     "NULLS FIRST", "NULLS LAST", "LIMIT", "OFFSET", "BOOLEAN", "INTEGER", "BIGINT", "DECIMAL", "DATE", "TIMESTAMP",
     "day of a moment", "dictionary", "bytes", "hashed", "negative number", "bounds of a type", "empty table",
     "duplicate rows", "NULL in a key", "2 owners", "3 owners", "padded rows", "outputs without names",
@@ -163,7 +167,7 @@ def compare(engine: Engine, examples: int, keys: Path, suite: str = "rep3") -> T
 
 def test_generated_questions_contain_everything() -> None:
     met: Counter[str] = Counter()
-    search(lambda question: met.update(question.features), 300, number=1)
+    search(lambda question: met.update(question.features), 400, number=1)
     assert [feature for feature in FEATURES if not met[feature]] == []
 
 
