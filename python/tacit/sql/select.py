@@ -14,9 +14,10 @@ from tacit.sql.expressions import Expressions, conjuncts
 from tacit.sql.from_clause import From
 from tacit.sql.grouping import Grouping, has_aggregate
 from tacit.sql.joins import semi_join
+from tacit.sql.membership import member_query
 from tacit.sql.ordering import Key, limited, order_terms, sorted_by
 from tacit.sql.scope import fresh, source_of
-from tacit.sql.subqueries import joined_with, member_query
+from tacit.sql.subqueries import joined_with
 from tacit.sql.text import Text, only
 from tacit.sql.titles import title
 
