@@ -39,7 +39,7 @@ EQUALITIES = "write =, or join the tables"
 
 
 @dataclass(frozen=True)
-class Link:
+class Correlation:
     """A condition taken out of a subquery: ``column op outer``, outer being over the query around."""
 
     column: str
@@ -53,7 +53,7 @@ class Detached:
     """A subquery without columns of the query around, and the conditions that were taken out of it."""
 
     relation: Relation
-    links: tuple[Link, ...] = ()
+    correlations: tuple[Correlation, ...] = ()
 
 
 @once
@@ -120,7 +120,7 @@ def keyed(relation: Relation, keys: list[Expr], taken: set[str]) -> tuple[Relati
         if isinstance(key, ColumnRef) and key.name not in found:
             found.append(key.name)
             continue
-        name = fresh("link", "outer", known)
+        name = fresh("key", "outer", known)
         known.add(name.lower())
         added.append((name, key))
         found.append(name)
@@ -132,59 +132,66 @@ def keyed(relation: Relation, keys: list[Expr], taken: set[str]) -> tuple[Relati
 
 def _filter(inner: Detached, conditions: list[Expr]) -> Detached:
     own = [each for each in conditions if not _around(each)]
-    linking = [_link(each) for each in conditions if _around(each)]
+    correlated = [_correlation(each) for each in conditions if _around(each)]
     relation = Filter(inner.relation, conjunction(own)) if own else inner.relation
-    relation, columns = keyed(relation, [same_encoding(key) for key, _ in linking], set())
-    links = (replace(link, column=column) for column, (_, link) in zip(columns, linking, strict=True))
-    return Detached(relation, (*inner.links, *links))
+    relation, columns = keyed(relation, [same_encoding(key) for key, _ in correlated], set())
+    correlations = (
+        replace(correlation, column=column) for column, (_, correlation) in zip(columns, correlated, strict=True)
+    )
+    return Detached(relation, (*inner.correlations, *correlations))
 
 
-def _link(condition: Expr) -> tuple[Expr, Link]:
+def _correlation(condition: Expr) -> tuple[Expr, Correlation]:
     """The subquery's own value, and what it is compared with."""
     without_around(seen_from_around(condition), "two levels deep")
     position = None if isinstance(condition, Literal) else condition.position
     if not _uses_own(condition):
-        return Literal(True, Boolean()), Link("", "eq", seen_from_around(condition), position)
+        return Literal(True, Boolean()), Correlation("", "eq", seen_from_around(condition), position)
     if isinstance(condition, Call) and condition.op in FLIPPED:
         a, b = condition.args
         if not _around(a) and not _uses_own(b):
-            return a, Link("", condition.op, seen_from_around(b), position)
+            return a, Correlation("", condition.op, seen_from_around(b), position)
         if not _around(b) and not _uses_own(a):
-            return b, Link("", FLIPPED[condition.op], seen_from_around(a), position)
+            return b, Correlation("", FLIPPED[condition.op], seen_from_around(a), position)
     raise refused(_around(condition)[0], "in this condition of a subquery")
 
 
 def _project(inner: Detached, outputs: tuple[tuple[str, Expr], ...]) -> Detached:
-    """The link columns stay beside the outputs."""
+    """The correlation columns stay beside the outputs."""
     known = {each.name: name for name, each in outputs if isinstance(each, ColumnRef)}
     taken = {name.lower() for name, _ in outputs}
-    for link in inner.links:
-        if link.column not in known:
-            known[link.column] = fresh(link.column, "outer", taken)
-            taken.add(known[link.column].lower())
-            outputs = (*outputs, (known[link.column], reference(field_of(inner.relation, link.column))))
-    return Detached(Project(inner.relation, outputs), tuple(replace(e, column=known[e.column]) for e in inner.links))
+    for correlation in inner.correlations:
+        if correlation.column not in known:
+            known[correlation.column] = fresh(correlation.column, "outer", taken)
+            taken.add(known[correlation.column].lower())
+            outputs = (*outputs, (known[correlation.column], reference(field_of(inner.relation, correlation.column))))
+    return Detached(
+        Project(inner.relation, outputs), tuple(replace(e, column=known[e.column]) for e in inner.correlations)
+    )
 
 
 def _renamed(inner: Detached, taken: set[str]) -> Detached:
-    """With links called unlike the outputs of an aggregate, beside all other columns."""
+    """With correlations called unlike the outputs of an aggregate, beside all other columns."""
     known = taken | {name.lower() for name in names(inner.relation)}
     new: dict[str, str] = {}
-    for name in (link.column for link in inner.links if link.column.lower() in taken):
+    for name in (correlation.column for correlation in inner.correlations if correlation.column.lower() in taken):
         new[name] = fresh(name, "outer", known)
         known.add(new[name].lower())
     if not new:
         return inner
     same = tuple((each.name, reference(each)) for each in fields(inner.relation))
     added = tuple((each, reference(field_of(inner.relation, name))) for name, each in new.items())
-    links = tuple(replace(link, column=new.get(link.column, link.column)) for link in inner.links)
-    return Detached(Project(inner.relation, (*same, *added)), links)
+    correlations = tuple(
+        replace(correlation, column=new.get(correlation.column, correlation.column))
+        for correlation in inner.correlations
+    )
+    return Detached(Project(inner.relation, (*same, *added)), correlations)
 
 
 def _beside(inner: Detached, others: tuple[str, ...]) -> Detached:
-    """With links called unlike other columns, which the columns that the subquery shows are unlike already."""
+    """With correlations called unlike other columns, which the columns that the subquery shows are unlike already."""
     taken = {name.lower() for name in others}
-    new = {link.column: "" for link in inner.links if link.column.lower() in taken}
+    new = {correlation.column: "" for correlation in inner.correlations if correlation.column.lower() in taken}
     if not new:
         return inner
     taken |= {name.lower() for name in names(inner.relation)}
@@ -192,17 +199,24 @@ def _beside(inner: Detached, others: tuple[str, ...]) -> Detached:
         new[name] = fresh(name, "outer", taken)
         taken.add(new[name].lower())
     outputs = tuple((new.get(each.name, each.name), reference(each)) for each in fields(inner.relation))
-    links = tuple(replace(link, column=new.get(link.column, link.column)) for link in inner.links)
-    return Detached(Project(inner.relation, outputs), links)
+    correlations = tuple(
+        replace(correlation, column=new.get(correlation.column, correlation.column))
+        for correlation in inner.correlations
+    )
+    return Detached(Project(inner.relation, outputs), correlations)
 
 
 def _aggregate(relation: Aggregate, inner: Detached) -> Detached:
     inner = _renamed(inner, {each.name.lower() for each in relation.aggregations})
-    for link in inner.links:
-        if link.op != "eq":
+    for correlation in inner.correlations:
+        if correlation.op != "eq":
             what = "another comparison than = with the query around, beneath an aggregate or DISTINCT,"
-            raise UnsupportedSQL(what, EQUALITIES, link.position)
-    new = tuple(dict.fromkeys(link.column for link in inner.links if link.column not in relation.keys))
+            raise UnsupportedSQL(what, EQUALITIES, correlation.position)
+    new = tuple(
+        dict.fromkeys(
+            correlation.column for correlation in inner.correlations if correlation.column not in relation.keys
+        )
+    )
     positions = (*relation.positions, *(None for _ in new)) if relation.positions else ()
     return replace(
         inner, relation=replace(relation, input=inner.relation, keys=(*relation.keys, *new), positions=positions)

@@ -50,10 +50,10 @@ class InnerRows:
 
     def matched(self, inner: Detached, used: tuple[str, ...], kept: bool) -> dict[str, ColumnRef]:
         """Columns of the row of a detached subquery that matches. kept: rows without one stay, beside NULLs."""
-        keys = tuple(link.column for link in inner.links)
+        keys = tuple(correlation.column for correlation in inner.correlations)
         wanted = dict.fromkeys((*keys, *used))
         relation = Project(inner.relation, tuple((name, column(inner.relation, name)) for name in wanted))
-        outer, at = tuple(link.outer for link in inner.links), inner.links[0].position
+        outer, at = tuple(correlation.outer for correlation in inner.correlations), inner.correlations[0].position
         return self.attached.matched(Matched(relation, keys, outer, "right" if kept else "none", at))
 
     def has_rows(self, relation: Relation, position: Position | None) -> Expr:
@@ -63,12 +63,17 @@ class InnerRows:
 
     def some(self, inner: Detached, position: Position | None) -> Expr:
         """Whether a row matches."""
-        if not inner.links:
+        if not inner.correlations:
             return self.has_rows(inner.relation, position)
         rows, keys = self.keys(inner, ())
-        return self.attached.marked(rows, keys, tuple(link.outer for link in inner.links), position)
+        return self.attached.marked(
+            rows, keys, tuple(correlation.outer for correlation in inner.correlations), position
+        )
 
     def keys(self, inner: Detached, first: tuple[str, ...]) -> tuple[Relation, tuple[str, ...]]:
-        """A detached subquery with different columns for the values that an IN compares and for its links."""
-        wanted = [column(inner.relation, name) for name in (*first, *(link.column for link in inner.links))]
+        """A detached subquery with different columns for the values that an IN compares and for its correlations."""
+        wanted = [
+            column(inner.relation, name)
+            for name in (*first, *(correlation.column for correlation in inner.correlations))
+        ]
         return keyed(inner.relation, list(wanted), set())

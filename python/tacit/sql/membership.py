@@ -12,7 +12,7 @@ from tacit.plan.algebra.relations import Aggregate, Aggregation, ColumnRef, Expr
 from tacit.plan.facts.fields import column, fields, names
 from tacit.sql import arithmetic
 from tacit.sql.coercion import Mismatch, coerce, common_type, integer_literal
-from tacit.sql.correlation import EQUALITIES, Detached, Link, detached, is_correlated, without_around
+from tacit.sql.correlation import EQUALITIES, Correlation, Detached, detached, is_correlated, without_around
 from tacit.sql.expressions import Expressions
 from tacit.sql.inner_rows import FALSE, TRUE, UNKNOWN, InnerRows
 from tacit.sql.one_row import OneRow, one_row
@@ -48,7 +48,7 @@ class Membership:
         self._only_equalities(inner)
         found = names(relation)
         rows, keys = self.rows.keys(inner, found)
-        outer = tuple(link.outer for link in inner.links)
+        outer = tuple(correlation.outer for correlation in inner.correlations)
         mark = self.rows.attached.marked(rows, keys, (*values, *outer), position)
         nullable = any(each.nullable for each in values) or any(each.nullable for each in fields(relation))
         if positive or not nullable:
@@ -62,7 +62,7 @@ class Membership:
     def _unknown(self, inner: Detached, choice: ColumnRef, value: Expr, position: Position | None) -> Expr:
         """Whether NULL is the answer of an IN that found nothing: a choice is NULL, or the value, and some exist."""
         missing = Filter(inner.relation, arithmetic.is_null(choice, position))
-        tests = [self.rows.some(Detached(missing, inner.links), position)] if choice.nullable else []
+        tests = [self.rows.some(Detached(missing, inner.correlations), position)] if choice.nullable else []
         if value.nullable:
             some = self.rows.some(inner, position)
             tests.append(arithmetic.logic("and", [arithmetic.is_null(value, position), some], position))
@@ -139,7 +139,9 @@ class Membership:
         return arithmetic.choice([(empty, TRUE), (fails, FALSE), (missing, UNKNOWN)], holds, position)
 
     def _only_equalities(self, inner: Detached) -> None:
-        other: Link | None = next((link for link in inner.links if link.op != "eq"), None)
+        other: Correlation | None = next(
+            (correlation for correlation in inner.correlations if correlation.op != "eq"), None
+        )
         if other is not None:
             what = "another comparison than = with the query around, in the SELECT of an IN,"
             raise UnsupportedSQL(what, EQUALITIES, other.position)

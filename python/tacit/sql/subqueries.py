@@ -79,10 +79,10 @@ class Subqueries:
         if not is_correlated(relation):
             return values, relation
         inner = detached(relation)
-        if any(link.op != "eq" for link in inner.links):
+        if any(correlation.op != "eq" for correlation in inner.correlations):
             return None
         rows, keys = self.rows.keys(inner, names(relation) if values else ())
-        return [*values, *(link.outer for link in inner.links)], Project(
+        return [*values, *(correlation.outer for correlation in inner.correlations)], Project(
             rows, tuple((k, column(rows, k)) for k in keys)
         )
 
@@ -104,9 +104,9 @@ class Subqueries:
     def _unique(self, node: exp.Expr, relation: Relation) -> Expr:
         """The value of the one row that matches."""
         inner = detached(relation)
-        keys = tuple(link.column for link in inner.links)
+        keys = tuple(correlation.column for correlation in inner.correlations)
         if (
-            any(link.op != "eq" for link in inner.links)
+            any(correlation.op != "eq" for correlation in inner.correlations)
             or not keys
             or not is_unique(inner.relation, keys, self.catalog)
         ):
@@ -130,15 +130,17 @@ class Subqueries:
         if one is not None:
             return _known(self.rows.of_row(one, False), position)
         inner = detached(relation)
-        if all(link.op == "eq" for link in inner.links):
+        if all(correlation.op == "eq" for correlation in inner.correlations):
             rows, keys = self.rows.keys(inner, ())
-            return self.rows.attached.marked(rows, keys, tuple(link.outer for link in inner.links), position)
+            return self.rows.attached.marked(
+                rows, keys, tuple(correlation.outer for correlation in inner.correlations), position
+            )
         return self._other_value(inner, self.places.rejects_null(node), position)
 
     def _other_value(self, inner: Detached, rejects_null: bool, position: Position | None) -> Expr:
         """Whether a matching row has a value other than, less than, or greater than the one of the query around."""
-        equal = tuple(link for link in inner.links if link.op == "eq")
-        other, *more = (link for link in inner.links if link.op != "eq")
+        equal = tuple(correlation for correlation in inner.correlations if correlation.op == "eq")
+        other, *more = (correlation for correlation in inner.correlations if correlation.op != "eq")
         if more:
             raise UnsupportedSQL("EXISTS with two other comparisons than = with the query around", EQUALITIES, position)
         known = {name.lower() for name in names(inner.relation)}
@@ -147,7 +149,7 @@ class Subqueries:
         totals = (Aggregation(least, "min", other.column), Aggregation(most, "max", other.column))
         base = Aggregate(
             inner.relation,
-            tuple(dict.fromkeys(link.column for link in equal)),
+            tuple(dict.fromkeys(correlation.column for correlation in equal)),
             tuple(each for each in totals if each.name in ends),
         )
         row = self.rows.matched(Detached(base, equal), ends, not rejects_null) if equal else self.rows.row(base, ends)
