@@ -132,11 +132,16 @@ def schema(scale: float) -> tuple[TpchTable, ...]:
 
 
 def generate(scale: float, folder: Path) -> None:
-    """Write each table as NAME.parquet."""
+    """Write each table as NAME.parquet. Of few suppliers the generator repeats some for a part: each stays once."""
     generator = Path(sys.executable).with_name("tpchgen-cli")
     subprocess.run(
         [generator, "parquet", "--scale-factor", str(scale), "--output-dir", folder], check=True, capture_output=True
     )
+    with duckdb.connect() as database:
+        path = folder / "partsupp.parquet"
+        once = f"SELECT DISTINCT ON (ps_partkey, ps_suppkey) * FROM read_parquet('{path}') ORDER BY ALL"
+        database.execute(f"CREATE TABLE once AS {once}")
+        database.execute(f"COPY once TO '{path}' (FORMAT parquet)")
 
 
 def write_federation(scale: float, split: Split, data: Path, folder: Path, membership: str) -> None:

@@ -11,6 +11,7 @@ from .columns import Family
 from .expressions import Name, Writer
 from .federations import PARTIES
 from .relations import From, Relations
+from .subqueries import Subqueries
 from .worlds import World, worlds
 
 
@@ -226,6 +227,8 @@ class _Queries:
             conditions.append(writer.flag(clause.scope, writer.pick([0, 1, 2, 3])))
         if writer.often(10):
             conditions.append(self._membership(clause))
+        if writer.often(4):
+            conditions.append(Subqueries(writer, self.relations).condition(clause.scope))
         if writer.often(10) and (numbers := [name for name in clause.scope if name.family in ("whole", "decimal")]):
             conditions.append(f"{writer.pick(numbers).text} {writer.pick(['<', '>=', '='])} {self._scalar()}")
         found = [each for each in conditions if each]
@@ -345,6 +348,8 @@ class _Queries:
             return _Output("1 + 1", name)
         if writer.often(10) and "scalar subquery" not in writer.features:
             return _Output(self._scalar(), name)
+        if writer.often(12):
+            return _Output(Subqueries(writer, self.relations).value(scope), name)
         subject = writer.pick(shown)
         if writer.often(2):
             return _Output(subject.text, name)

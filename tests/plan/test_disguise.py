@@ -78,6 +78,23 @@ DISGUISES: dict[str, tuple[Disguise, Shown]] = {
         lambda query, name: f"SELECT {name}.v AS v FROM ({query}) {name} JOIN padded q ON q.id = {name}.v",
         VALUE,
     ),
+    "in a subquery": (
+        lambda query, name: (
+            f"SELECT v FROM ({query}) {name} WHERE EXISTS (SELECT 1 FROM padded q WHERE q.id = {name}.v)"
+        ),
+        VALUE,
+    ),
+    "not in a subquery": (
+        lambda query, name: f"SELECT v FROM ({query}) {name} WHERE v NOT IN (SELECT id FROM padded)",
+        VALUE,
+    ),
+    "its own subquery": (
+        lambda query, name: (
+            f"SELECT (SELECT MAX({name}_.v) FROM ({query}) {name}_ WHERE {name}_.v = {name}.v) AS v"
+            f" FROM ({query}) {name}"
+        ),
+        ONE,
+    ),
     "distinct": (lambda query, name: f"SELECT DISTINCT v FROM ({query}) {name}", VALUES),
     "grouped": (lambda query, name: f"SELECT v FROM ({query}) {name} GROUP BY v HAVING COUNT(*) > 0", VALUES),
     "sum of one": (

@@ -13,6 +13,7 @@ from tacit.plan.algebra.relations import AggregateFunction, ColumnRef, Expr, Ran
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, sql_name
 from tacit.sql import arithmetic
 from tacit.sql.coercion import NULL, Mismatch
+from tacit.sql.correlation import without_around
 from tacit.sql.text import Text
 
 
@@ -90,6 +91,8 @@ def arguments(call: Aggregated, group: Group, number: int) -> list[Expr]:
         takes = "one argument" if number == 1 else f"{number} arguments"
         raise group.text.invalid(call.node, f"{group.text.word(call.node)} takes {takes}, not {len(call.arguments)}.")
     found = [group.argument(each) for each in call.arguments]
+    for each in found:
+        without_around(each, "in an aggregate of the subquery")
     if any(isinstance(each.type, Double) for each in found):
         raise group.text.unsupported(call.node, "an aggregate of a DOUBLE", "aggregate first, then divide")
     return found

@@ -9,8 +9,10 @@ from sqlglot import exp
 from tacit.plan.algebra.relations import Project, Relation, Sort
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import names
+from tacit.sql.correlation import around_columns, is_correlated, refused
 from tacit.sql.from_clause import Ctes, From, renamed
 from tacit.sql.ordering import limited, order_terms, sorted_by
+from tacit.sql.scope import Scope
 from tacit.sql.select import Select
 from tacit.sql.set_operations import check_set_operation, set_operation
 from tacit.sql.text import Text, only
@@ -46,28 +48,31 @@ class _Binder:
         self.text = text
         self.catalog = catalog
 
-    def query(self, node: exp.Expr, ctes: Ctes, *, named: bool = True) -> Relation:
-        """Any query. ctes: the named subqueries it can see, by lower-case name.
+    def query(self, node: exp.Expr, ctes: Ctes, around: Scope | None = None, *, named: bool = True) -> Relation:
+        """Any query. ctes: the named subqueries it can see, by lower-case name. around: the query it stands in.
 
         named: the names of its columns matter, which they do not on the right side of a set operation.
         """
-        ctes = self._with(node, ctes)
+        ctes = self._with(node, ctes, around)
         match node:
             case exp.Subquery():
                 only(node, self.text, SUBQUERY_PARTS, "a subquery")
-                return self._ordered(_unsorted(self.query(node.this, ctes, named=named)), node)
+                return self._ordered(_unsorted(self.query(node.this, ctes, around, named=named)), node)
             case exp.Select():
-                nested = partial(self.query, ctes=ctes)
-                clause = From(node, ctes, self.text, self.catalog, nested)
-                return Select(node, clause, self.text, self.catalog, nested, named=named).relation()
+                nested = partial(self._nested, ctes)
+                clause = From(node, ctes, self.text, self.catalog, nested, around)
+                return Select(node, clause, self.text, self.catalog, named=named).relation()
             case exp.SetOperation():
-                return self._set_operation(node, ctes, named)
+                return self._set_operation(node, ctes, around, named)
             case exp.Values():
                 raise self.text.unsupported(node, "VALUES", "put the rows into a table of an owner")
             case _:
                 raise self.text.unsupported(node, f"{type(node).__name__.upper()} as a query", "write a SELECT")
 
-    def _with(self, node: exp.Expr, ctes: Ctes) -> Ctes:
+    def _nested(self, ctes: Ctes, node: exp.Expr, around: Scope | None) -> Relation:
+        return _unsorted(self.query(node, ctes, around))
+
+    def _with(self, node: exp.Expr, ctes: Ctes, around: Scope | None) -> Ctes:
         clause = node.args.get("with_")
         if clause is None:
             return ctes
@@ -78,14 +83,17 @@ class _Binder:
         found = dict(ctes)
         for each in clause.expressions:
             only(each, self.text, {"this", "alias", "materialized"}, "WITH")
-            relation = _unsorted(renamed(self.query(each.this, found), each.args["alias"], self.text))
+            query = self.query(each.this, found, around)
+            if is_correlated(query):
+                raise refused(around_columns(query)[0], "in a WITH")
+            relation = _unsorted(renamed(query, each.args["alias"], self.text))
             found[each.alias.lower()] = (each.alias, relation)
         return found
 
-    def _set_operation(self, node: exp.SetOperation, ctes: Ctes, named: bool) -> Relation:
+    def _set_operation(self, node: exp.SetOperation, ctes: Ctes, around: Scope | None, named: bool) -> Relation:
         check_set_operation(node, self.text)
-        left = _unsorted(self.query(node.this, ctes, named=named))
-        right = _unsorted(self.query(node.expression, ctes, named=False))
+        left = _unsorted(self.query(node.this, ctes, around, named=named))
+        right = _unsorted(self.query(node.expression, ctes, around, named=False))
         return self._ordered(set_operation(left, right, node, self.text), node)
 
     def _ordered(self, relation: Relation, node: exp.Query) -> Relation:

@@ -8,7 +8,7 @@ from decimal import Decimal as Exact
 
 from sqlglot import exp
 
-from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.algebra.refusals import Position, QueryError
 from tacit.plan.algebra.relations import Expr, Literal
 from tacit.plan.algebra.relations import Operator as Op
 from tacit.plan.algebra.types import Boolean, Double, Integer
@@ -24,7 +24,9 @@ from tacit.sql.coercion import (
     moment_literal,
     text_literal,
 )
+from tacit.sql.divided_columns import divided
 from tacit.sql.intervals import is_interval
+from tacit.sql.quotients import comparison
 from tacit.sql.scope import Scope
 from tacit.sql.text import Text, only
 
@@ -33,7 +35,6 @@ _COMPARISONS: dict[type[exp.Expr], Op] = {
     exp.EQ: "eq", exp.NEQ: "ne", exp.LT: "lt", exp.LTE: "le", exp.GT: "gt", exp.GTE: "ge",
 }  # fmt: skip
 _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
-    exp.Exists: ("EXISTS", "write column IN (SELECT ...)"),
     exp.Interval: ("an INTERVAL by itself", "add it to a DATE or a TIMESTAMP"),
     exp.CurrentDate: ("CURRENT_DATE", "write the day itself, which all parties have to agree on"),
     exp.CurrentTimestamp: ("the current moment", "write the moment itself, which all parties have to agree on"),
@@ -41,7 +42,6 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Array: ("a list", "select its members as columns"),
     exp.Columns: ("COLUMNS", "name each column"),
     exp.AtTimeZone: ("AT TIME ZONE", "store all moments in one zone, in a TIMESTAMP column"),
-    exp.Any: ("ANY over a subquery", "write column IN (SELECT ...)"),
     exp.Parameter: ("a parameter", "write the value itself"),
     exp.Placeholder: ("a parameter", "write the value itself"),
 }
@@ -54,7 +54,8 @@ class Expressions:
 
     aggregate: what to do with an aggregate call, or None where none may stand (with ``place`` saying where that is).
     window: the same of a window function.
-    subquery: binds a scalar subquery and returns the column that will hold its value.
+    subquery: binds a subquery, an EXISTS, an IN of a subquery, or a comparison with ANY or ALL of one.
+    quotients: what columns of subqueries are divided from, for comparisons.
     aliases: lower-case names of the SELECT list to their expressions, used where the scope has no such column.
     """
 
@@ -63,9 +64,10 @@ class Expressions:
         scope: Scope,
         text: Text,
         place: str,
-        subquery: Callable[[exp.Query], Expr],
+        subquery: Callable[[exp.Expr, Expressions], Expr],
         aggregate: Callable[[exp.Expr], Expr] | None = None,
         aliases: Mapping[str, exp.Expr] | None = None,
+        quotients: Mapping[str, Expr] | None = None,
         window: Callable[[exp.Window], Expr] | None = None,
     ) -> None:
         self.scope = scope
@@ -75,6 +77,7 @@ class Expressions:
         self.aggregate = aggregate
         self.aliases = aliases or {}
         self.window = window
+        self.quotients = quotients or {}
 
     def bind(self, node: exp.Expr) -> Expr:
         """A typed expression. A contradiction of types is told at its place in the text."""
@@ -113,9 +116,11 @@ class Expressions:
             case exp.Binary() if type(node) in _ARITHMETIC:
                 pair = self.bind(node.this), self.bind(node.expression)
                 return arithmetic.binary(_ARITHMETIC[type(node)], *pair, position)
+            case exp.Binary() if isinstance(node.expression, exp.Any | exp.All) and type(node) in _COMPARISONS:
+                return self.subquery(node, self)
             case exp.Binary() if type(node) in _COMPARISONS:
                 pair = self.bind(node.this), self.bind(node.expression)
-                return arithmetic.comparison(_COMPARISONS[type(node)], *pair, position)
+                return self._compared(_COMPARISONS[type(node)], *pair, position)
             case exp.And() | exp.Or():
                 op: Op = "and" if isinstance(node, exp.And) else "or"
                 return arithmetic.logic(op, [self.condition(each) for each in node.flatten()], position)
@@ -125,8 +130,8 @@ class Expressions:
                 return self._window(node)
             case exp.AggFunc() | exp.Filter() | exp.WithinGroup() | exp.IgnoreNulls() if is_aggregate(node):
                 return self._aggregate(node)
-            case exp.Subquery():
-                return self.subquery(node)
+            case exp.Subquery() | exp.Exists():
+                return self.subquery(node, self)
             case _:
                 return self._lowered(node)
 
@@ -139,8 +144,8 @@ class Expressions:
             case exp.Between():
                 value, low, high = (self.bind(each) for each in (node.this, node.args["low"], node.args["high"]))
                 pair = (
-                    arithmetic.comparison("ge", value, low, position),
-                    arithmetic.comparison("le", value, high, position),
+                    self._compared("ge", value, low, position),
+                    self._compared("le", value, high, position),
                 )
                 return arithmetic.logic("and", pair, position)
             case exp.In():
@@ -174,6 +179,9 @@ class Expressions:
         by = intervals.span(span, self.text)
         by = intervals.negative(by) if isinstance(node, exp.Sub) else by
         return calendar.shifted(self.bind(value), by, self.text.position(node))
+
+    def _compared(self, op: Op, a: Expr, b: Expr, position: Position | None) -> Expr:
+        return comparison(op, divided(a, self.quotients), divided(b, self.quotients), position)
 
     def _column(self, node: exp.Column) -> Expr:
         if isinstance(node.this, exp.Star):
@@ -210,14 +218,10 @@ class Expressions:
     def _in(self, node: exp.In) -> Expr:
         only(node, self.text, {"this", "expressions", "query"}, "IN")
         if node.args.get("query") is not None:
-            raise self.text.unsupported(
-                node,
-                "IN (SELECT ...) here",
-                "write it as a whole condition of WHERE, joined to others by AND, without NOT",
-            )
+            return self.subquery(node, self)
         value = self.bind(node.this)
         position = self.text.position(node)
-        tests = [arithmetic.comparison("eq", value, self.bind(each), position) for each in node.expressions]
+        tests = [self._compared("eq", value, self.bind(each), position) for each in node.expressions]
         return arithmetic.logic("or", tests, position)
 
     def _case(self, node: exp.Case) -> Expr:
@@ -228,7 +232,7 @@ class Expressions:
             if tested is None:
                 test = self.condition(each.this)
             else:
-                test = arithmetic.comparison("eq", tested, self.bind(each.this), position)
+                test = self._compared("eq", tested, self.bind(each.this), position)
             branches.append((test, self.bind(each.args["true"])))
         default = node.args.get("default")
         return arithmetic.choice(branches, NULL if default is None else self.bind(default), position)

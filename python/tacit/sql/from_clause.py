@@ -12,13 +12,17 @@ from tacit.plan.algebra.refusals import UnknownName
 from tacit.plan.algebra.relations import ColumnRef, Expr, KeptScan, Project, Relation, Scan, Union
 from tacit.plan.facts.catalog import Catalog, KeptTable, Table, UnitedTable
 from tacit.plan.facts.deliveries import delivered_table, delivery_name
-from tacit.plan.facts.fields import fields, names
+from tacit.plan.facts.fields import columns_of, fields, names
 from tacit.sql import arithmetic
+from tacit.sql.correlation import without_around
+from tacit.sql.divided_columns import with_parts
 from tacit.sql.expressions import Expressions
 from tacit.sql.join_kinds import Kind, join_kind
-from tacit.sql.joins import Joined, join_all
+from tacit.sql.joins import Joined
 from tacit.sql.outer_joins import anti_joined, outer_join, semi_joined
+from tacit.sql.places import Places
 from tacit.sql.scope import Scope, fresh, source_of
+from tacit.sql.subqueries import Subqueries, joined_with
 from tacit.sql.text import Text, only
 from tacit.sql.using import Pair, equal, natural, pairs_of
 
@@ -29,16 +33,25 @@ class From:
     """The sources of a SELECT. taken: lower-case names of all their columns, to which later steps add theirs."""
 
     def __init__(
-        self, node: exp.Select, ctes: Ctes, text: Text, catalog: Catalog, query: Callable[[exp.Query], Relation]
+        self,
+        node: exp.Select,
+        ctes: Ctes,
+        text: Text,
+        catalog: Catalog,
+        query: Callable[[exp.Expr, Scope | None], Relation],
+        around: Scope | None,
     ) -> None:
         self.ctes = ctes
         self.text = text
         self.catalog = catalog
         self.query = query
-        self.scope = Scope()
+        self.scope = Scope(around=around)
         self.items: list[Joined] = []
         self.conditions: list[Expr] = []
         self.taken: set[str] = set()
+        self.quotients: dict[str, Expr] = {}
+        self.places = Places()
+        self.subqueries = Subqueries(query, text, catalog, self.taken, self.places)
         # What the last comma began: its first relation, condition and source.
         self.first, self.settled, self.first_source = 0, 0, 0
         clause = node.args.get("from_")
@@ -68,6 +81,7 @@ class From:
         self._add(join.this)
         right = self.items[-1]
         conditions, pairs = self._on(join)
+        self._check_kept(join, conditions)
         match kind:
             case "SEMI":
                 relation, self.scope = semi_joined(left, right, conditions, self.catalog), scope
@@ -81,8 +95,17 @@ class From:
         self.items[self.first :] = [Joined(right.alias, relation, right.position)]
         self.conditions[self.settled :] = []
 
+    def _check_kept(self, join: exp.Join, conditions: list[Expr]) -> None:
+        """Refuse what the condition of a join that keeps rows cannot use."""
+        for each in conditions:
+            without_around(each, "in ON of a join that is not an inner one")
+            if columns_of(each) & self.subqueries.attached.made.keys():
+                instead = "compute it in a subquery of FROM, and join that"
+                raise self.text.unsupported(join, "a subquery in ON of a join that is not an inner one", instead)
+
     def _joined_so_far(self) -> Relation:
-        return join_all(self.items[self.first :], self.conditions[self.settled :], [], self.catalog)
+        items, conditions = self.items[self.first :], self.conditions[self.settled :]
+        return joined_with(items, conditions, self.subqueries.attached, self.catalog)
 
     def _outer_scope(self, relation: Relation, kind: Kind, pairs: dict[str, Pair]) -> Relation:
         """The relation with the columns that USING shows, and the scope with columns that may be NULL."""
@@ -112,7 +135,8 @@ class From:
     def _on(self, join: exp.Join) -> tuple[list[Expr], dict[str, Pair]]:
         """The conditions of ON, USING or NATURAL, and the pairs of columns of the latter two."""
         if join.args.get("on") is not None:
-            bind = Expressions(self.scope, self.text, "ON", self._no_subquery)
+            self.places.tell(join.args["on"])
+            bind = Expressions(self.scope, self.text, "ON", self.subqueries.bind, quotients=self.quotients)
             return conjuncts(bind.condition(join.args["on"])), {}
         last = len(self.scope.sources) - 1
         left, right = self.scope.part(self.first_source, last), replace(self.scope.part(last), common=())
@@ -130,21 +154,28 @@ class From:
         source = source_of(name, relation, self.taken)
         self.scope = self.scope.added(source, node, self.text)
         self.taken |= {column.name.lower() for _, column in source.columns}
-        self.items.append(Joined(name, source.relation, self.text.position(node)))
+        relation, quotients = with_parts(source.relation, self.taken)
+        self.taken |= {each.lower() for each in names(relation)}
+        self.quotients |= quotients
+        self.items.append(Joined(name, relation, self.text.position(node)))
 
     def _relation(self, node: exp.Expr) -> tuple[Relation, str]:
         alias = node.args.get("alias")
         if isinstance(node, exp.Subquery):
             if isinstance(node.this, exp.Table):
                 raise self.text.unsupported(node, "a table in parentheses", "write it without them")
-            relation = self.query(node)
+            relation = self.query(node, replace(self.scope, beside=True))
         elif isinstance(node, exp.Table):
             only(node, self.text, {"this", "alias"}, "FROM")
             relation = self._named(node)
         elif isinstance(node, exp.Values):
             raise self.text.unsupported(node, "VALUES in FROM", "put the rows into a table of an owner")
         else:
-            raise self.text.unsupported(node, f"{type(node).__name__.upper()} in FROM", "use tables and subqueries")
+            instead = "select the column in a subquery, and join on it"
+            what = f"{type(node).__name__.upper()} in FROM"
+            raise self.text.unsupported(
+                node, what, instead if isinstance(node, exp.Lateral) else "use tables and subqueries"
+            )
         name = node.alias or (node.name if isinstance(node, exp.Table) else f"subquery_{len(self.items) + 1}")
         return renamed(relation, alias, self.text), name
 
@@ -185,9 +216,6 @@ class From:
         problem = f"{table.owner} offers {table.name} as delivered, and no delivery of it is here"
         advice = f"{table.owner} and every node run `tacit deliver {table.name}`; who is no node copies its description"
         raise self.text.invalid(node, f"{problem}; {advice}.")
-
-    def _no_subquery(self, node: exp.Query) -> Expr:
-        raise self.text.unsupported(node, "a subquery in ON", "write it in WHERE")
 
 
 def scan(table: Table) -> Scan:

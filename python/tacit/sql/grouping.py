@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from tacit.plan.algebra.expressions import substitute
 from tacit.plan.algebra.relations import (
     Aggregate,
     AggregateFunction,
@@ -24,7 +23,7 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.types import Integer
 from tacit.plan.facts.fields import aggregation_field, column, columns_of
 from tacit.sql.aggregates import aggregate
-from tacit.sql.scope import fresh
+from tacit.sql.scope import fresh, is_around
 from tacit.sql.text import Text
 
 
@@ -33,8 +32,7 @@ class Grouping:
 
     An aggregate call is replaced by a column of the aggregation's output; equal calls share one.
     sets: the keys of each grouping set; one with all keys where the query names none.
-    argument: binds the argument of an aggregate over the input. same: columns of scalar subqueries in the SELECT list
-    that keys have too, under another name.
+    argument: binds the argument of an aggregate over the input.
     """
 
     def __init__(
@@ -49,7 +47,6 @@ class Grouping:
         self.sets = [tuple(dict.fromkeys(keys)) for keys in sets]
         self.grouped = all(self.sets)
         self.argument = argument
-        self.same: dict[str, Expr] = {}
         self.taken = taken
         self.text = text
         self.inputs: dict[Expr, str] = {}
@@ -79,12 +76,13 @@ class Grouping:
 
         allowed: further columns of the output (aggregates have their own names already), here those of subqueries.
         """
-        key = substitute(expr, self.same)
-        if key in self.keys:
+        if expr in self.keys:
             position = None if isinstance(expr, Literal) else expr.position
-            return ColumnRef(self.keys[key], expr.type, expr.nullable or not self._always(key), position)
+            return ColumnRef(self.keys[expr], expr.type, expr.nullable or not self._always(expr), position)
         match expr:
             case ColumnRef(name):
+                if is_around(name):
+                    return expr
                 own = {each.name for each in self.aggregations.values()} | {*self.levels.values()}
                 if name not in allowed and name not in own:
                     raise self.text.invalid(

@@ -58,8 +58,8 @@ class _Step:
     other_keys: tuple[str, ...]
 
 
-def join_all(items: list[Joined], conditions: list[Expr], scalars: list[Relation], catalog: Catalog) -> Relation:
-    """All items joined under all conditions. scalars: one-row relations of subqueries that the conditions use."""
+def join_all(items: list[Joined], conditions: list[Expr], catalog: Catalog) -> Relation:
+    """All items joined under all conditions."""
     single = [each for each in items if is_single_row(each.relation)]
     many = [each for each in items if each not in single]
     if not many:
@@ -76,9 +76,14 @@ def join_all(items: list[Joined], conditions: list[Expr], scalars: list[Relation
         current = _joined(step, catalog)
         pending = [each for each in pending if each is not step.next]
         left = [each for each in left if each not in step.equalities]
-    for each in [*(each.relation for each in single), *scalars]:
-        current = Broadcast(current, each)
-    return Filter(current, conjunction(left)) if left else current
+    for each in single:
+        current = Broadcast(current, each.relation)
+    return filtered(current, left)
+
+
+def filtered(relation: Relation, conditions: list[Expr]) -> Relation:
+    """The rows for which all conditions hold."""
+    return Filter(relation, conjunction(conditions)) if conditions else relation
 
 
 def semi_join(
@@ -190,7 +195,7 @@ def with_keys(relation: Relation, keys: list[Expr], other: Relation) -> tuple[Re
     added: list[tuple[str, Expr]] = []
     taken = {name.lower() for name in (*names(relation), *names(other))}
     for key in keys:
-        plain = _same_encoding(key)
+        plain = same_encoding(key)
         if isinstance(plain, ColumnRef):
             found.append(plain.name)
             continue
@@ -204,13 +209,13 @@ def with_keys(relation: Relation, keys: list[Expr], other: Relation) -> tuple[Re
     return relation, tuple(found)
 
 
-def _same_encoding(key: Expr) -> Expr:
+def same_encoding(key: Expr) -> Expr:
     """A number cast to another SQL type of the same scale is the same key."""
     match key:
         case Call("cast", (inner,), Integer()) if isinstance(inner.type, Integer):
-            return _same_encoding(inner)
+            return same_encoding(inner)
         case Call("cast", (inner,), Decimal(_, scale)) if isinstance(inner.type, Decimal) and inner.type.scale == scale:
-            return _same_encoding(inner)
+            return same_encoding(inner)
         case _:
             return key
 

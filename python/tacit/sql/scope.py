@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from tacit.plan.algebra.expressions import subexpressions, substitute
 from tacit.plan.algebra.refusals import InvalidSQL, UnknownName
-from tacit.plan.algebra.relations import ColumnRef, Project, Relation
-from tacit.plan.facts.fields import fields
+from tacit.plan.algebra.relations import ColumnRef, Expr, Project, Relation
+from tacit.plan.facts.fields import columns_of, fields
 from tacit.sql.text import Text
+
+AROUND = "\0"
+"""Begins the names of columns of the query around a subquery, once for each level: no column's own name has it."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +41,14 @@ class Scope:
     """The sources of one SELECT, from left to right.
 
     common: columns that USING of a join that keeps rows shows in place of those of its sides, by lower-case name.
+    around: the scope of the query that this one stands in. beside: these sources only stand before a subquery of FROM,
+    which cannot see them.
     """
 
     sources: tuple[Source, ...] = ()
     common: tuple[tuple[str, ColumnRef], ...] = ()
+    around: Scope | None = None
+    beside: bool = False
 
     def added(self, source: Source, node: exp.Expr, text: Text) -> Scope:
         """With one more source. Its alias must be new."""
@@ -54,30 +63,34 @@ class Scope:
     def sharing(self, first: int, columns: dict[str, ColumnRef]) -> Scope:
         """With these columns in place of those of their (lower-case) names in all sources from the first on."""
         hidden = [replace(each, merged=each.merged | columns.keys()) for each in self.sources[first:]]
-        return Scope((*self.sources[:first], *hidden), tuple({**dict(self.common), **columns}.items()))
+        return replace(
+            self, sources=(*self.sources[:first], *hidden), common=tuple({**dict(self.common), **columns}.items())
+        )
 
     def nullable(self, places: range) -> Scope:
         """With the columns of the sources at these places as beside rows without a match."""
         sources = [each.nullable() if place in places else each for place, each in enumerate(self.sources)]
         common = [(name, replace(column, nullable=True)) for name, column in self.common]
-        return Scope(tuple(sources), tuple(common) if len(places) > 1 else self.common)
+        return replace(self, sources=tuple(sources), common=tuple(common) if len(places) > 1 else self.common)
 
     def part(self, first: int, stop: int | None = None) -> Scope:
         """The sources at these places."""
         return replace(self, sources=self.sources[first:stop])
 
     def find(self, node: exp.Column, text: Text) -> ColumnRef:
-        """The column that a name means."""
-        found = self.lookup(node.name, node.table, node, text)
+        """The column that a name means: here, or in the nearest query around that has it."""
+        found = self._around(node, text) if self._is_elsewhere(node) else self.lookup(node.name, node.table, node, text)
         if found is None:
-            raise UnknownName("column", _shown(node), self._known(node.table), text.position(node))
+            known = [name for scope in self._chain() for name in scope._known(node.table)]
+            raise UnknownName("column", _shown(node), known, text.position(node))
         return found
 
     def lookup(self, name: str, table: str, node: exp.Expr, text: Text) -> ColumnRef | None:
         """The column of this name, None if there is none. More than one is an error."""
         sources = [each for each in self.sources if not table or each.alias.lower() == table.lower()]
         if table and not sources:
-            raise UnknownName("table", table, [each.alias for each in self.sources], text.position(node))
+            known = [each.alias for scope in self._chain() for each in scope.sources]
+            raise UnknownName("table", table, known, text.position(node))
         found = [
             (source, column)
             for source in sources
@@ -90,6 +103,36 @@ class Scope:
             choices = " or ".join(f"{source.alias}.{name}" for source, _ in found)
             raise InvalidSQL(f"the column name {name!r} is ambiguous; write {choices}.", text.position(node))
         return found[0][1] if found else None
+
+    def _is_elsewhere(self, node: exp.Column) -> bool:
+        """Whether a query around has the name, and this one does not."""
+        return next((scope is not self for scope in self._chain() if scope._has(node)), False)
+
+    def _chain(self) -> Iterator[Scope]:
+        """This scope and those around it."""
+        scope: Scope | None = self
+        while scope is not None:
+            yield scope
+            scope = scope.around
+
+    def _has(self, node: exp.Column) -> bool:
+        """Whether a column's name is to be looked up here."""
+        if node.table:
+            return any(each.alias.lower() == node.table.lower() for each in self.sources)
+        return node.name.lower() in (name.lower() for name in self._known(""))
+
+    def _around(self, node: exp.Column, text: Text) -> ColumnRef | None:
+        """The column of a query around."""
+        level, scope = 0, self
+        while not scope._has(node):
+            assert scope.around is not None
+            scope = scope.around
+            level += not scope.beside
+        if scope.beside:
+            what = f"{_shown(node)} of the same FROM in a subquery there (LATERAL)"
+            raise text.unsupported(node, what, "select the column in the subquery, and join on it")
+        found = scope.lookup(node.name, node.table, node, text)
+        return None if found is None else replace(found, name=AROUND * level + found.name)
 
     def declared(self, node: exp.Column) -> str:
         """A column's name as its table or subquery writes it, in whichever case the query does."""
@@ -115,6 +158,21 @@ class Scope:
     def _known(self, table: str) -> list[str]:
         sources = [each for each in self.sources if not table or each.alias.lower() == table.lower()]
         return [visible for source in sources for visible, _ in source.columns]
+
+
+def is_around(name: str) -> bool:
+    """Whether a name is that of a column of a query around."""
+    return name.startswith(AROUND)
+
+
+def seen_from_around(expr: Expr) -> Expr:
+    """An expression over columns of the queries around, as the nearest of these has it."""
+    return substitute(expr, {name: _nearer(name, expr) for name in columns_of(expr) if is_around(name)})
+
+
+def _nearer(name: str, expr: Expr) -> ColumnRef:
+    found = next(each for each in subexpressions(expr) if isinstance(each, ColumnRef) and each.name == name)
+    return replace(found, name=name.removeprefix(AROUND))
 
 
 def source_of(alias: str, relation: Relation, taken: set[str]) -> Source:

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
 
 from sqlglot import exp
 
-from tacit.plan.algebra.refusals import UnsupportedSQL
-from tacit.plan.algebra.relations import Aggregate, Broadcast, ColumnRef, Expr, Filter, Project, Relation
+from tacit.plan.algebra.relations import Aggregate, ColumnRef, Expr, Filter, Project, Relation
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.fields import fields, names
-from tacit.sql.coercion import Mismatch, coerce, common_type
+from tacit.plan.facts.fields import columns_of, fields, names
+from tacit.sql.correlation import without_around
 from tacit.sql.expressions import Expressions, conjuncts
 from tacit.sql.from_clause import From
 from tacit.sql.grouping import Grouping, has_aggregate
 from tacit.sql.grouping_sets import grouping_sets
-from tacit.sql.joins import is_single_row, join_all, semi_join
+from tacit.sql.joins import semi_join
+from tacit.sql.membership import member_query
 from tacit.sql.ordering import Key, limited, order_terms, sorted_by
 from tacit.sql.scope import fresh, source_of
+from tacit.sql.subqueries import joined_with
 from tacit.sql.text import Text, only
 from tacit.sql.titles import title
 from tacit.sql.windows import Windows
@@ -30,75 +30,18 @@ PARTS = {
 Output = tuple[str, Expr, exp.Expr]
 
 
-@dataclass
-class _Scalars:
-    """Scalar subqueries met while binding; each becomes a column of one more one-row relation.
-
-    met: by what they are. known: those of another part of the query. same: columns of equal ones to those.
-    """
-
-    bind: Callable[[exp.Query], Relation]
-    text: Text
-    taken: set[str]
-    relations: list[Relation]
-    known: dict[Relation, ColumnRef] = field(default_factory=dict)
-    met: dict[Relation, ColumnRef] = field(default_factory=dict)
-    same: dict[str, Expr] = field(default_factory=dict)
-
-    def column(self, node: exp.Query) -> ColumnRef:
-        relation = self.bind(node)
-        found = fields(relation)
-        if len(found) != 1:
-            raise self.text.invalid(node, f"a scalar subquery must have one column, not {len(found)}.")
-        if not is_single_row(relation):
-            raise UnsupportedSQL(
-                "a scalar subquery that may have no row or several",
-                "make it one aggregate without GROUP BY, such as MAX(...)",
-                self.text.position(node),
-            )
-        name = fresh("scalar", "subquery", self.taken)
-        self.taken.add(name.lower())
-        self.relations.append(Project(relation, ((name, ColumnRef(found[0].name, found[0].type, found[0].nullable)),)))
-        column = ColumnRef(name, found[0].type, True)
-        if relation in self.known:
-            self.same[name] = self.known[relation]
-        else:
-            self.met[relation] = column
-        return column
-
-    def again(self) -> _Scalars:
-        """For another part of the query."""
-        return _Scalars(self.bind, self.text, self.taken, [], known=dict(self.met))
-
-    def added(self, relation: Relation) -> Relation:
-        """The relation with a column for each subquery met so far."""
-        for each in self.relations:
-            relation = Broadcast(relation, each)
-        self.relations = []
-        return relation
-
-
 class Select:
-    """Binds one SELECT. query: binds a nested query. named: the names of its columns matter."""
+    """Binds one SELECT over its FROM clause. named: the names of its columns matter."""
 
-    def __init__(
-        self,
-        node: exp.Select,
-        clause: From,
-        text: Text,
-        catalog: Catalog,
-        query: Callable[[exp.Query], Relation],
-        *,
-        named: bool = True,
-    ) -> None:
+    def __init__(self, node: exp.Select, clause: From, text: Text, catalog: Catalog, *, named: bool = True) -> None:
         only(node, text, PARTS, "SELECT")
         self.named = named
         self.node = node
         self.clause = clause
         self.text = text
         self.catalog = catalog
-        self.query = query
-        self.scalars = _Scalars(query, text, clause.taken, [])
+        self.subqueries = clause.subqueries
+        self.attached = clause.subqueries.attached
         self.aliases = {each.alias.lower(): each.this for each in node.expressions if isinstance(each, exp.Alias)}
 
     def relation(self) -> Relation:
@@ -113,31 +56,24 @@ class Select:
     def _source(self) -> Relation:
         """FROM and WHERE."""
         where = self.node.args.get("where")
-        plain, memberships = _memberships(where.this if where else None)
+        self.clause.places.tell(where.this if where else None)
         bind = self._expressions("WHERE")
-        conditions = [bind.condition(node) for node in plain]
-        relation = join_all(
-            self.clause.items, self.clause.conditions + conditions, self.scalars.relations, self.catalog
-        )
-        self.scalars.relations = []
-        for node in memberships:
-            relation = self._semi_joined(relation, node)
+        bind.quotients = self.clause.quotients
+        plain: list[Expr] = []
+        members = []
+        for node in [] if where is None else conjuncts(where.this):
+            found = self.subqueries.choices(node, bind) if _is_membership(node) else None
+            if found is None:
+                plain.append(bind.condition(node))
+            else:
+                members.append(found)
+        relation = joined_with(self.clause.items, self.clause.conditions + plain, self.attached, self.catalog)
+        for values, choices in members:
+            relation = self.attached.added(relation, _used(values))
+            choices = source_of("member", choices, self.clause.taken).relation
+            self.clause.taken |= {name.lower() for name in names(choices)}
+            relation = semi_join(relation, values, choices, names(choices), self.catalog)
         return relation
-
-    def _semi_joined(self, relation: Relation, node: exp.In) -> Relation:
-        choices = self.query(node.args["query"])
-        if len(fields(choices)) != 1:
-            raise self.text.invalid(node, "the SELECT of an IN must have exactly one column.")
-        source = source_of("member", choices, self.clause.taken)
-        self.clause.taken |= {column.name.lower() for _, column in source.columns}
-        (_, member), key = source.columns[0], self._expressions("WHERE").bind(node.this)
-        try:
-            target = common_type(key, member)
-            key, found = coerce(key, target), coerce(member, target)
-        except Mismatch as error:
-            raise self.text.invalid(node, f"{error}.") from None
-        choices = Project(source.relation, ((member.name, found),)) if found is not member else source.relation
-        return semi_join(self.scalars.added(relation), [key], choices, names(choices), self.catalog)
 
     def _items(self) -> list[tuple[str, exp.Expr]]:
         """The SELECT list with its stars written out: output name and expression."""
@@ -185,50 +121,63 @@ class Select:
         if group.args.get("all"):
             sets = [[node for _, node in items if not has_aggregate(node)]]
         bind = self._expressions("GROUP BY")
-        return [[bind.bind(_ordinal(node, items, self.text)) for node in nodes] for nodes in sets]
+        return [[self._group_key(bind.bind(_ordinal(node, items, self.text))) for node in nodes] for nodes in sets]
+
+    def _group_key(self, key: Expr) -> Expr:
+        without_around(key, "in GROUP BY")
+        return key
 
     def _bound(
         self, source: Relation, items: list[tuple[str, exp.Expr]], terms: list[Key], grouping: Grouping | None
     ) -> tuple[list[Output], list[Output], Relation]:
         """SELECT list and ORDER BY expressions, and the relation they are over."""
+        having = self.node.args.get("having")
+        self.clause.places.tell(None if having is None else having.this)
         if grouping is None:
-            windows = self._windows(self._expressions("a window function").bind, lambda: source)
-            bind = self._expressions("SELECT", window=windows.collect)
-            outputs = [(name, bind.bind(node), node) for name, node in items]
-            keys = [(term.output, bind.bind(term.node), term.node) for term in terms]
-            qualify = self._qualify(windows)
-            over = windows.relation(self.scalars.added(source))
-            return outputs, keys, over if qualify is None else Filter(over, qualify)
-        before, self.scalars = self.scalars, self.scalars.again()
-        grouping.same = self.scalars.same
-        argument = Expressions(
-            self.clause.scope, self.text, "the argument of an aggregate", before.column, aliases=self.aliases
-        )
-        grouping.argument = argument.bind
+            return self._of_rows(source, items, terms)
+        return self._of_groups(source, items, terms, grouping)
+
+    def _of_rows(
+        self, source: Relation, items: list[tuple[str, exp.Expr]], terms: list[Key]
+    ) -> tuple[list[Output], list[Output], Relation]:
+        windows = self._windows(self._expressions("a window function").bind, lambda: source)
+        bind = self._expressions("SELECT", window=windows.collect)
+        outputs = [(name, bind.bind(node), node) for name, node in items]
+        keys = [(term.output, bind.bind(term.node), term.node) for term in terms]
+        qualify = self._qualify(windows)
+        tests = [] if qualify is None else [qualify]
+        used = _used([*(each for _, each, _ in outputs + keys), *windows.inputs, *tests])
+        over = windows.relation(self.attached.added(source, used))
+        return outputs, keys, over if qualify is None else Filter(over, qualify)
+
+    def _of_groups(
+        self, source: Relation, items: list[tuple[str, exp.Expr]], terms: list[Key], grouping: Grouping
+    ) -> tuple[list[Output], list[Output], Relation]:
         inner = self._expressions("a window function", grouping)
         windows = self._windows(lambda node: self._over_groups(grouping, inner.bind(node), node), grouping.rows)
         bind = self._expressions("SELECT", grouping, windows.collect)
         outputs = [(name, bind.bind(node), node) for name, node in items]
         keys = [(term.output, bind.bind(term.node), term.node) for term in terms]
-        qualify = self._qualify(windows, grouping)
-        having = self.node.args.get("having")
+        qualify, having = self._qualify(windows, grouping), self.node.args.get("having")
         test = None if having is None else self._expressions("HAVING", grouping).condition(having.this)
-        allowed = {name for each in self.scalars.relations for name in names(each)}
+        allowed = set(self.attached.made)
         shown = allowed | windows.names
         outputs = [(name, grouping.over_groups(each, node, shown), node) for name, each, node in outputs]
         keys = [(name, grouping.over_groups(each, node, shown), node) for name, each, node in keys]
-        over = self.scalars.added(grouping.relation(before.added(source)))
-        if test is not None and having is not None:
-            over = Filter(over, grouping.over_groups(test, having, allowed))
-        over = windows.relation(over)
-        if qualify is not None:
-            over = Filter(over, grouping.over_groups(qualify, self.node.args["qualify"], shown))
-        return outputs, keys, over
+        tests = [] if test is None or having is None else [grouping.over_groups(test, having, allowed)]
+        last = [] if qualify is None else [grouping.over_groups(qualify, self.node.args["qualify"], shown)]
+        groups = grouping.relation(self.attached.added(source, _used(grouping.inputs)))
+        over = self.attached.added(
+            groups,
+            _used([*(each for _, each, _ in outputs + keys), *windows.inputs, *tests, *last]),
+            lambda outer: grouping.over_groups(outer, self.node, allowed),
+        )
+        over = windows.relation(Filter(over, tests[0]) if tests else over)
+        return outputs, keys, Filter(over, last[0]) if last else over
 
     def _over_groups(self, grouping: Grouping, expr: Expr, node: exp.Expr) -> Expr:
-        """What a window function takes of the groups, with the scalar subqueries met so far."""
-        allowed = {name for each in self.scalars.relations for name in names(each)}
-        return grouping.over_groups(expr, node, allowed)
+        """What a window function takes of the groups, with the subqueries met so far."""
+        return grouping.over_groups(expr, node, set(self.attached.made))
 
     def _windows(self, argument: Callable[[exp.Expr], Expr], base: Callable[[], Relation]) -> Windows:
         named = {each.this.name.lower(): each for each in self.node.args.get("windows") or []}
@@ -283,14 +232,17 @@ class Select:
         window: Callable[[exp.Window], Expr] | None = None,
     ) -> Expressions:
         aggregate = None if grouping is None else grouping.collect
-        return Expressions(self.clause.scope, self.text, place, self.scalars.column, aggregate, self.aliases, window)
+        scope, subquery = self.clause.scope, self.subqueries.bind
+        return Expressions(scope, self.text, place, subquery, aggregate, self.aliases, window=window)
 
 
-def _memberships(where: exp.Expr | None) -> tuple[list[exp.Expr], list[exp.In]]:
-    """The conditions of WHERE: plain ones, and column IN (SELECT ...)."""
-    found = [] if where is None else conjuncts(where)
-    members = [each for each in found if isinstance(each, exp.In) and each.args.get("query") is not None]
-    return [each for each in found if each not in members], members
+def _used(each: Iterable[Expr]) -> set[str]:
+    return {name for expr in each for name in columns_of(expr)}
+
+
+def _is_membership(node: exp.Expr) -> bool:
+    """Whether a condition is EXISTS (SELECT ...) or IN (SELECT ...)."""
+    return isinstance(node, exp.Exists) or member_query(node) is not None
 
 
 def _renamed(items: list[tuple[str, exp.Expr]]) -> list[tuple[str, exp.Expr]]:

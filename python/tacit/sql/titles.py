@@ -53,6 +53,8 @@ def _title(node: exp.Expr) -> str:
 
 def _text(node: exp.Expr) -> str:
     match node:
+        case _ if _is_subquery(node):
+            return _parsed(node)
         case exp.Paren() | exp.Alias():
             return _title(node.this) if isinstance(node, exp.Paren) else _text(node.this)
         case exp.Column():
@@ -88,6 +90,21 @@ def _text(node: exp.Expr) -> str:
             return f"{node.meta['word']}({_arguments(node)})"
         case _:
             return _condition(node)
+
+
+def _is_subquery(node: exp.Expr) -> bool:
+    if isinstance(node, exp.In):
+        return node.args.get("query") is not None
+    return isinstance(node, exp.Subquery | exp.Exists) or isinstance(node.args.get("expression"), exp.Any | exp.All)
+
+
+def _parsed(node: exp.Expr) -> str:
+    """A subquery in an expression as DuckDB's own parser writes it."""
+    query = f"SELECT {node.sql('duckdb')}"
+    with duckdb.connect() as database:
+        found = database.execute("SELECT json_deserialize_sql(json_serialize_sql(?::VARCHAR))", [query]).fetchone()
+    assert found is not None
+    return str(found[0]).removeprefix("SELECT ")
 
 
 def _negation(node: exp.Neg) -> str:

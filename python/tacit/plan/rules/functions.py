@@ -3,8 +3,7 @@
 A function of an owner's columns, a rounding, or the day of a moment becomes a column of its own, which a projection
 directly above the table computes. It comes up through conditions, renamings, unions, orders and joins. It cannot where
 columns of several owners or an aggregation are below. There a function of a string with a dictionary becomes a choice
-among what it makes of each word, and a comparison with an average one of products. Others stay where they are: the
-recipient computes them, or they are refused.
+among what it makes of each word. Others stay where they are: the recipient computes them, or they are refused.
 """
 
 from __future__ import annotations
@@ -38,7 +37,6 @@ from tacit.plan.algebra.trees import children, over_children
 from tacit.plan.algebra.types import Date, Double
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import columns_of, field_of, fields, names
-from tacit.plan.rules.averages import without_average
 from tacit.plan.rules.dictionaries import over_words
 from tacit.plan.rules.push_down import is_local
 
@@ -87,13 +85,8 @@ class _Moving:
         self.input = found
         return reference(field_of(found, name))
 
-    def _owned(self, expr: Expr) -> Expr | None:
-        """An expression as an owner computes it."""
-        return self._moved(expr) if isinstance(expr, Call) else None
-
     def _lowered(self, expr: Call) -> Expr:
-        changed = replace(expr, args=tuple(map(self.of, expr.args)))
-        return without_average(over_words(changed), self._owned)
+        return over_words(replace(expr, args=tuple(map(self.of, expr.args))))
 
 
 def _carrying(relation: Relation, value: Expr, name: str, catalog: Catalog) -> Relation | None:
@@ -112,8 +105,8 @@ def _carrying(relation: Relation, value: Expr, name: str, catalog: Catalog) -> R
         case Join(left) | Pairs(left) if _passes(relation, "right", value) and columns_of(value) <= set(names(left)):
             found = _carrying(left, value, name, catalog)
             return None if found is None else replace(relation, left=found)
-        case Join(_, right) | Pairs(_, right) if (
-            _passes(relation, "left", value) and columns_of(value) <= set(names(right))
+        case Join(_, right) | Pairs(_, right) if _passes(relation, "left", value) and columns_of(value) <= set(
+            names(right)
         ):
             found = _carrying(right, value, name, catalog)
             return None if found is None else replace(relation, right=found)
