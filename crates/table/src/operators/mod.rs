@@ -7,6 +7,7 @@ pub(crate) mod filter;
 pub(crate) mod group_by;
 pub(crate) mod input;
 pub(crate) mod join;
+mod largest;
 mod middle;
 pub(crate) mod order;
 pub(crate) mod project;
