@@ -4,6 +4,7 @@
 //! of the tree that joins n rows takes n (n - 1) / 2 comparisons, and the rounds of one comparison and log2(n) more. So
 //! a level over many rows joins two, which takes the least comparisons, and one over few rows as many as it can.
 
+use tacit_math::Plane;
 use tacit_mpc::circuits::{self, Planes};
 use tacit_mpc::{Backend, Linear, linear};
 
@@ -19,10 +20,8 @@ pub(super) fn largest<B: Backend>(b: &mut B, mut key: Planes<B>) -> Result<Plane
         let rows = key[0].rows();
         let joined = joined(rows);
         let each = rows / joined;
-        let part = |start, rows| key.iter().map(|plane| slice_bits::<B>(plane, start, rows)).collect::<Planes<B>>();
-        let parts: Vec<Planes<B>> = (0..joined).map(|number| part(number * each, each)).collect();
-        let rest = part(joined * each, rows - joined * each);
-        let found = largest_of(b, &parts)?;
+        let found = largest_of(b, &part::<B>(&key, 0, joined * each), joined)?;
+        let rest = part::<B>(&key, joined * each, rows - joined * each);
         key = found.iter().zip(&rest).map(|(found, rest)| linear::concat_bits(&[found, rest])).collect();
     }
     Ok(key)
@@ -33,44 +32,41 @@ fn joined(rows: usize) -> usize {
     (1 + 2 * COMPARISONS / rows).clamp(2, rows)
 }
 
-/// Of several columns, at least two of equal length, the largest number in each row.
-fn largest_of<B: Backend>(b: &mut B, parts: &[Planes<B>]) -> Result<Planes<B>> {
-    let rows = parts[0][0].rows();
-    let pairs: Vec<(usize, usize)> = (1..parts.len()).flat_map(|high| (0..high).map(move |low| (low, high))).collect();
-    let low = one_below_the_other::<B>(pairs.iter().map(|&(low, _)| &parts[low]));
-    let high = one_below_the_other::<B>(pairs.iter().map(|&(_, high)| &parts[high]));
-    let less = circuits::less_than(b, &low, &high, false)?;
-    if let [low, high] = parts {
-        return Ok(circuits::mux(b, &less, high, low)?);
+/// The largest number of each row among `parts` equally long columns, at least two, which are one below the other.
+fn largest_of<B: Backend>(b: &mut B, key: &[B::Bits], parts: usize) -> Result<Planes<B>> {
+    let (rows, each) = (key[0].rows(), key[0].rows() / parts);
+    // Columns that are `apart` from each other are compared in one piece.
+    let pieces: Vec<usize> = (1..parts).map(|apart| rows - apart * each).collect();
+    let low: Vec<Planes<B>> = pieces.iter().map(|&length| part::<B>(key, 0, length)).collect();
+    let high: Vec<Planes<B>> = pieces.iter().map(|&length| part::<B>(key, rows - length, length)).collect();
+    let less = circuits::less_than(b, &one_below_the_other::<B>(&low), &one_below_the_other::<B>(&high), false)?;
+    if parts == 2 {
+        return Ok(circuits::mux(b, &less, &high[0], &low[0])?);
     }
-    let less = |low: usize, high: usize| slice_bits::<B>(&less, (high * (high - 1) / 2 + low) * rows, rows);
-    let exceeds = |one: usize, other: usize| match one < other {
-        true => b.not(&less(one, other)),
-        false => less(other, one),
-    };
-    let others = |one: usize| (0..parts.len()).filter(move |&other| other != one);
-    let won: Vec<Planes<B>> =
-        (0..parts.len()).map(|one| others(one).map(|other| exceeds(one, other)).collect()).collect();
-    let won = one_below_the_other::<B>(won.iter());
-    let first = circuits::and_all(b, rows * parts.len(), won)?;
-    let kept = circuits::mask_all(b, &first, &one_below_the_other::<B>(parts.iter()))?;
-    Ok(kept.iter().map(|plane| folded::<B>(plane, rows, parts.len())).collect())
+    let starts = pieces.iter().scan(0, |end, length| Some(std::mem::replace(end, *end + length)));
+    let less: Planes<B> = starts.zip(&pieces).map(|(start, &length)| slice_bits::<B>(&less, start, length)).collect();
+    // A column against the one that comes `apart` columns behind it, or beyond the last one from the first one on.
+    let against = |(behind, before): (&B::Bits, &B::Bits)| linear::concat_bits(&[&b.not(behind), before]);
+    let against: Planes<B> = less.iter().zip(less.iter().rev()).map(against).collect();
+    let first = circuits::and_all(b, rows, against)?;
+    let kept = circuits::mask_all(b, &first, key)?;
+    Ok(kept.iter().map(|plane| plane.map(each, |plane| folded(plane, parts))).collect())
+}
+
+fn part<B: Backend>(key: &[B::Bits], start: usize, rows: usize) -> Planes<B> {
+    key.iter().map(|plane| slice_bits::<B>(plane, start, rows)).collect()
 }
 
 /// The planes of numbers of one width, one column below the other.
-fn one_below_the_other<'a, B: Backend>(columns: impl Iterator<Item = &'a Planes<B>>) -> Planes<B>
-where
-    B: 'a,
-{
-    let columns: Vec<&Planes<B>> = columns.collect();
+fn one_below_the_other<B: Backend>(columns: &[Planes<B>]) -> Planes<B> {
     let plane = |j: usize| linear::concat_bits(&columns.iter().map(|planes| &planes[j]).collect::<Vec<_>>());
     (0..columns[0].len()).map(plane).collect()
 }
 
-/// The XOR of the equally long parts of a plane. Local.
-fn folded<B: Backend>(plane: &B::Bits, rows: usize, parts: usize) -> B::Bits {
-    let part = |number: usize| slice_bits::<B>(plane, number * rows, rows);
-    (1..parts).map(part).fold(part(0), |sum, part| linear::xor(&sum, &part))
+/// The XOR of the equally long parts of a plane.
+fn folded(plane: &Plane, parts: usize) -> Plane {
+    let each = plane.rows() / parts;
+    (1..parts).fold(plane.slice(0, each), |sum, number| sum.xor(&plane.slice(number * each, each)))
 }
 
 #[cfg(test)]
