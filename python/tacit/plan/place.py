@@ -40,7 +40,7 @@ from tacit.plan.rules.sequence import NORMAL, RULES, SECURE, Trace, applied, ign
 from tacit.plan.rules.stage import Stage
 
 LEFT_OUT = 1 << 15
-"""So many rows take longer to open than valid rows take to come to the front, which are a few rounds."""
+"""It pays to leave out this number of rows: valid ones come to the front in a few rounds."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _release(
 
 
 def _fewer(table: SharedTable, core: Relation) -> int | None:
-    """How many rows can be valid, where so many others are left out that it pays to bring the valid ones first."""
+    """How many rows can be valid, where it pays to leave others out."""
     most, rows = valid_bound(core), table.rows.known
     return None if most is None or rows is None or rows - most < LEFT_OUT else most
 

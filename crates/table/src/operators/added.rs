@@ -225,7 +225,7 @@ fn converted<B: Backend>(
 }
 
 /// Counts, and sums of columns that are in their ring, modulo one number. Sets of rows whose bits become numbers for
-/// these are counted, if a sum asks whether they have a row: that takes no more than the test whether a number is zero.
+/// these are counted where a sum asks whether they have a row: that takes one test of a number more.
 #[expect(clippy::too_many_arguments, reason = "what is known of the aggregates, and two results by place")]
 fn chosen<B: Backend>(
     b: &mut B,

@@ -1,8 +1,8 @@
 //! `aggregate`: one row for the whole table, always valid.
 //!
 //! Functionality: sums and counts are over valid rows. If they name a truth value, rows where it is not TRUE are left
-//! out. MIN and MAX are a tree of comparisons ([`super::largest`]). COUNT DISTINCT and the middle values sort. Discloses
-//! nothing.
+//! out. MIN and MAX are a tree of comparisons ([`super::largest`]). COUNT DISTINCT and the middle values sort.
+//! Discloses nothing.
 //!
 //! Cost of sums and counts: an injection of a bit a row for each set of rows that they are over. Summands take, by
 //! engine, few words a column or a product a row ([`ops::sums_where`]).

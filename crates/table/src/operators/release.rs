@@ -4,8 +4,8 @@
 //! and every value that is NULL is zeroed. The rows are shuffled or, if their order is part of the answer, a sort of
 //! the plan put the valid ones first. So neither the content nor the position of a row that is not valid shows. They
 //! learn the number of valid rows, and the public number of opened rows. Where the plan bounds the valid rows by fewer
-//! than the table has, these come to the front first, and no others are opened. A recipient that is a client of the nodes does
-//! not know that number before, and telling it needs a permit of its own.
+//! than the table has, these come to the front first, and no others are opened. A recipient that is a client of the
+//! nodes does not know that number before, and telling it needs a permit of its own.
 
 use tacit_math::Plane;
 use tacit_mpc::{Backend, Block, OpenedColumn, Permit, PermitKind, Permits, Rows, linear, ops};

@@ -128,7 +128,7 @@ fn few_of(before: &[String], input: usize, ordered: bool) -> Vec<String> {
     [before, &[high, opened]].concat()
 }
 
-/// Permits, that of the release for so many rows.
+/// Permits, that of the release for a number of rows.
 fn of_rows(permits: &str, rows: usize) -> Permits {
     let mut listed: Vec<serde_json::Value> = serde_json::from_str(permits).expect("a list");
     let answer = listed.iter_mut().find(|permit| permit["site"] == "9.release").expect("an answer");
