@@ -21,6 +21,7 @@ from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.deliveries import approving
 from tacit.plan.facts.fields import fields
 from tacit.plan.facts.kinds import kind_of_field
+from tacit.plan.facts.valid import valid_bound
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.engines import NODES, alternatives
 from tacit.plan.physical.kept import about
@@ -38,6 +39,9 @@ from tacit.plan.rules.push_up import Split, opened_by
 from tacit.plan.rules.quotients import with_quotients_above
 from tacit.plan.rules.sequence import NORMAL, RULES, SECURE, Trace, applied, ignore
 from tacit.plan.rules.stage import Stage
+
+LEFT_OUT = 1 << 15
+"""It pays to leave out this number of rows: valid ones come to the front in a few rounds."""
 
 
 @dataclass(frozen=True)
@@ -127,10 +131,18 @@ def _release(
     table = _shown(core, table, lowering)
     names = tuple(each.name for each in fields(core))
     nullable = tuple(name for name in names if table.columns[name][0].kind.nullable)
-    release = Release(lowering.emit.next, table.step, recipients, names, nullable, split.ordered)
+    most = _fewer(table, core)
+    release = Release(lowering.emit.next, table.step, recipients, names, nullable, split.ordered, most)
+    table = replace(table, rows=table.rows.at_most(most))
     opened = opened_by(split.tail, release.id, fields(core))
     tail = TailStep(release.id + 1, recipients, opened, fields(split.tail))
     return (ReleaseStep(release, fields(core)), tail), table
+
+
+def _fewer(table: SharedTable, core: Relation) -> int | None:
+    """How many rows can be valid, where it pays to leave others out."""
+    most, rows = valid_bound(core), table.rows.known
+    return None if most is None or rows is None or rows - most < LEFT_OUT else most
 
 
 def _keep(kept: KeptAs, stage: Stage, table: SharedTable, lowering: Lowering) -> tuple[tuple[Step, ...], SharedTable]:

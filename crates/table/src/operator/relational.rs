@@ -350,4 +350,7 @@ pub struct Release {
     pub nullable: Option<Vec<String>>,
     /// Whether the rows' order is part of the answer; if not they are shuffled first.
     pub ordered: bool,
+    /// No more rows than this are valid, so that no more are opened; None: all rows of the table are.
+    #[serde(default)]
+    pub most: Option<usize>,
 }

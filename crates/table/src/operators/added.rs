@@ -6,7 +6,7 @@
 
 use tacit_math::Plane;
 use tacit_mpc::circuits::Planes;
-use tacit_mpc::{Backend, Linear, linear};
+use tacit_mpc::{Backend, Linear, linear, ops};
 
 use super::runs::column_name;
 use super::totals::{Modulus, Totals};
@@ -26,12 +26,13 @@ pub(super) fn adds_up(aggregation: &Aggregation) -> bool {
 pub(super) fn added<B: Backend>(b: &mut B, table: &Table<B>, listed: &[&Aggregation]) -> Result<Vec<Value<B>>> {
     let columns = columns(table, listed)?;
     let sets = RowSets::new(b, table, listed, &columns)?;
-    let nulls = nulls(b, table.rows, listed, &sets)?;
     let mut totals: Vec<Option<Totals<B>>> = listed.iter().map(|_| None).collect();
     converted(b, listed, &columns, &sets, &mut totals)?;
+    let mut empty: Vec<Option<B::Bits>> = sets.bits.iter().map(|_| None).collect();
     for modulus in Modulus::ALL {
-        chosen(b, table.rows, listed, &columns, &sets, modulus, &mut totals)?;
+        chosen(b, table.rows, listed, &columns, &sets, modulus, &mut totals, &mut empty)?;
     }
+    let nulls = nulls(b, table.rows, listed, &sets, empty)?;
     let lost = || TableError::Internal("a sum was not computed".into());
     let each = listed.iter().zip(totals).zip(nulls);
     each.map(|((aggregation, total), null)| total.ok_or_else(lost)?.into_value(b, aggregation.kind, null)).collect()
@@ -151,26 +152,30 @@ fn narrowed<B: Backend>(b: &mut B, planes: &[(Option<&B::Bits>, &B::Bits)]) -> R
 }
 
 /// For each aggregate that is a sum, whether it is NULL, as one row. There is a plane also where the number of rows
-/// decides, so that kinds do not depend on it.
+/// decides, so that kinds do not depend on it. empty: of sets of rows that were counted, whether they have no row.
 fn nulls<B: Backend>(
     b: &mut B,
     rows: usize,
     listed: &[&Aggregation],
     sets: &RowSets<B>,
+    mut empty: Vec<Option<B::Bits>>,
 ) -> Result<Vec<Option<B::Bits>>> {
-    let sums: Vec<usize> = (0..listed.len()).filter(|&at| listed[at].function == AggregateFunction::Sum).collect();
-    let asked = distinct(sums.iter().filter_map(|&at| sets.present[at]));
     let never = b.public_bits(1, || if rows == 0 { Plane::ones(1) } else { Plane::zeros(1) });
-    let empty = match rows {
-        0 => vec![never.clone(); asked.found.len()],
-        _ => none(b, asked.found.iter().map(|&place| b.not(&sets.bits[place])).collect())?,
+    let open: Vec<usize> = asked_for(listed, sets).into_iter().filter(|&place| empty[place].is_none()).collect();
+    let found = match rows {
+        0 => vec![never.clone(); open.len()],
+        _ => none(b, open.iter().map(|&place| b.not(&sets.bits[place])).collect())?,
     };
-    let mut found: Vec<Option<B::Bits>> = listed.iter().map(|_| None).collect();
-    for at in sums {
-        let known = sets.present[at].and_then(|place| asked.found.iter().position(|&other| other == place));
-        found[at] = Some(known.map_or_else(|| never.clone(), |place| empty[place].clone()));
-    }
-    Ok(found)
+    open.into_iter().zip(found).for_each(|(place, found)| empty[place] = Some(found));
+    let null = |at: usize| sets.present[at].and_then(|place| empty[place].clone()).unwrap_or_else(|| never.clone());
+    let sums = |at: usize| listed[at].function == AggregateFunction::Sum;
+    Ok((0..listed.len()).map(|at| sums(at).then(|| null(at))).collect())
+}
+
+/// The sets of rows of which sums ask whether they have a row, each once.
+fn asked_for<B: Backend>(listed: &[&Aggregation], sets: &RowSets<B>) -> Vec<usize> {
+    let sums = (0..listed.len()).filter(|&at| listed[at].function == AggregateFunction::Sum);
+    distinct(sums.filter_map(|at| sets.present[at])).found
 }
 
 /// For each plane whether all of its rows, at least one, are one; as one row: halves are joined until one row is left.
@@ -219,7 +224,9 @@ fn converted<B: Backend>(
     Ok(())
 }
 
-/// Counts, and sums of columns that are in their ring, modulo one number.
+/// Counts, and sums of columns that are in their ring, modulo one number. Sets of rows whose bits become numbers for
+/// these are counted where a sum asks whether they have a row: that takes one test of a number more.
+#[expect(clippy::too_many_arguments, reason = "what is known of the aggregates, and two results by place")]
 fn chosen<B: Backend>(
     b: &mut B,
     rows: usize,
@@ -228,6 +235,7 @@ fn chosen<B: Backend>(
     sets: &RowSets<B>,
     modulus: Modulus,
     totals: &mut [Option<Totals<B>>],
+    empty: &mut [Option<B::Bits>],
 ) -> Result<()> {
     let mut asked = vec![];
     for (at, aggregation) in listed.iter().enumerate() {
@@ -245,10 +253,17 @@ fn chosen<B: Backend>(
             }
         }
     }
-    let (places, sums): (Vec<usize>, Vec<_>) = asked.into_iter().unzip();
+    let (places, mut sums): (Vec<usize>, Vec<(usize, Option<&Shares<B>>)>) = asked.into_iter().unzip();
+    let numbers = |place: usize| sums.iter().any(|&(other, x)| other == place && (B::SUMS_PRODUCTS || x.is_none()));
+    let open = |&place: &usize| empty[place].is_none() && numbers(place);
+    let counted: Vec<usize> = asked_for(listed, sets).into_iter().filter(open).collect();
+    sums.extend(counted.iter().map(|&place| (place, None)));
     let bits: Vec<&B::Bits> = sets.bits.iter().collect();
-    for (at, total) in places.into_iter().zip(Totals::sums_where(b, &bits, &sums, modulus)?) {
-        totals[at] = Some(total);
+    let mut found = Totals::sums_where(b, &bits, &sums, modulus)?;
+    let counts = found.split_off(places.len());
+    for (place, none) in counted.into_iter().zip(Totals::are_zero(b, &counts, ops::label_width(rows + 1))?) {
+        empty[place] = Some(none);
     }
+    places.into_iter().zip(found).for_each(|(at, total)| totals[at] = Some(total));
     Ok(())
 }

@@ -1,17 +1,18 @@
 //! `aggregate`: one row for the whole table, always valid.
 //!
 //! Functionality: sums and counts are over valid rows. If they name a truth value, rows where it is not TRUE are left
-//! out. MIN and MAX are a tree of comparisons. COUNT and SUM DISTINCT, middle values and those of a rank
-//! sort. Discloses nothing.
+//! out. MIN and MAX are a tree of comparisons ([`super::largest`]). COUNT and SUM DISTINCT, middle values and those of
+//! a rank sort. Discloses nothing.
 //!
 //! Cost of sums and counts: an injection of a bit a row for each set of rows that they are over. Summands take, by
 //! engine, few words a column or a product a row ([`ops::sums_where`]).
 
 use tacit_math::Plane;
 use tacit_mpc::circuits::{self, Planes};
-use tacit_mpc::{Backend, Linear, Rows, linear, ops};
+use tacit_mpc::{Backend, Rows, linear, ops};
 
 use super::added::{added, adds_up};
+use super::largest::largest;
 use super::order::{Direction, from_key_planes, key_planes};
 use super::picks::Pick;
 use super::runs::column_name;
@@ -21,7 +22,7 @@ use crate::convert::to_kind;
 use crate::error::{Result, TableError};
 use crate::mask::{keep, present};
 use crate::operator::{Aggregate, AggregateFunction, Aggregation};
-use crate::table::{Column, Table, Value, slice_bits};
+use crate::table::{Column, Table, Value};
 use crate::wrong_input::WrongInput;
 
 /// Every aggregate over the whole table.
@@ -80,22 +81,6 @@ fn extreme<B: Backend>(b: &mut B, table: &Table<B>, aggregation: &Aggregation) -
     };
     let value = Value::new(value.kind, value.encoding, Some(null), shares);
     to_kind(b, &value, aggregation.kind)
-}
-
-/// The largest of all rows, of which there is at least one, as one row: a tree of comparisons.
-fn largest<B: Backend>(b: &mut B, mut key: Planes<B>) -> Result<Planes<B>> {
-    while key[0].rows() > 1 {
-        let rows = key[0].rows();
-        let (half, odd) = (rows / 2, rows % 2);
-        let part = |start: usize, rows: usize| {
-            key.iter().map(|plane| slice_bits::<B>(plane, start, rows)).collect::<Planes<B>>()
-        };
-        let (low, high, rest) = (part(0, half), part(half, half), part(2 * half, odd));
-        let less = circuits::less_than(b, &low, &high, false)?;
-        let larger = circuits::mux(b, &less, &high, &low)?;
-        key = larger.iter().zip(&rest).map(|(larger, rest)| linear::concat_bits(&[larger, rest])).collect();
-    }
-    Ok(key)
 }
 
 /// Chosen values of valid rows that are not NULL, added up.

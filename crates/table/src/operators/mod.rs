@@ -12,6 +12,7 @@ pub(crate) mod group_by;
 pub(crate) mod input;
 pub(crate) mod join;
 mod join_order;
+mod largest;
 mod middle;
 mod neighbours;
 pub(crate) mod order;

@@ -3,11 +3,12 @@
 //! Functionality: the recipients learn the valid rows of the named columns. Before opening, every row that is not valid
 //! and every value that is NULL is zeroed. The rows are shuffled or, if their order is part of the answer, a sort of
 //! the plan put the valid ones first. So neither the content nor the position of a row that is not valid shows. They
-//! learn the number of valid rows, and the public number of all rows. A recipient that is a client of the nodes does
-//! not know that number before, and telling it needs a permit of its own.
+//! learn the number of valid rows, and the public number of opened rows. Where the plan bounds the valid rows by fewer
+//! than the table has, these come to the front first, and no others are opened. A recipient that is a client of the
+//! nodes does not know that number before, and telling it needs a permit of its own.
 
 use tacit_math::Plane;
-use tacit_mpc::{Backend, Block, OpenedColumn, Permit, PermitKind, Permits, Rows, linear};
+use tacit_mpc::{Backend, Block, OpenedColumn, Permit, PermitKind, Permits, Rows, linear, ops};
 
 use super::order::stated;
 use crate::bundle::bundle;
@@ -33,7 +34,7 @@ pub(crate) fn release<B: Backend>(
     }
     let Allowed { opening, told } = allowed(permits, parties, table, release)?;
     for permit in [Some(&opening), told.as_ref()].into_iter().flatten() {
-        permit.check_rows(table.rows as u64)?;
+        permit.check_rows(opened_rows(table, release) as u64)?;
     }
     let Masked { rows, layout } = masked(b, table, release)?;
     Ok(b.open(&rows, opening)?.map(|block| layout.decode(block)))
@@ -96,15 +97,35 @@ pub(crate) fn masked<B: Backend>(b: &mut B, table: &Table<B>, release: &Release)
         values.map(|(value, opened)| with_nulls(b, table.rows, &value, opened.kind.nullable)).collect();
     let (mut rows, layout) = bundle(table.rows, &values);
     rows.bits.extend(table.valid.clone());
+    let rows = fewer(b, table, release, rows)?;
+    let opened = rows.rows;
     let rows = if release.ordered { rows } else { b.shuffle(rows)? };
     let (values, mut rest) = layout.unbundle(rows);
     let valid = rest.bits.pop();
     let values = shown(b, valid.as_ref(), values)?;
     let columns = release.columns.iter().zip(&values).map(|(name, value)| (name.clone(), value.kind, value.encoding));
     let columns: Vec<_> = columns.collect();
-    let (mut rows, _) = bundle(table.rows, &values);
+    let (mut rows, _) = bundle(opened, &values);
     rows.bits.extend(valid.clone());
     Ok(Masked { rows, layout: Layout { columns, valid: valid.is_some() } })
+}
+
+/// How many rows are opened. Where none can be left out all are.
+fn opened_rows<B: Backend>(table: &Table<B>, release: &Release) -> usize {
+    let most = table.valid.as_ref().and(release.most);
+    most.map_or(table.rows, |most| most.min(table.rows))
+}
+
+/// As many rows as are opened, all valid ones among them, in their order. 7 rounds under rep3 if some are left out and
+/// valid ones are not known to be the first.
+fn fewer<B: Backend>(b: &mut B, table: &Table<B>, release: &Release, rows: Rows<B>) -> Result<Rows<B>> {
+    let opened = opened_rows(table, release);
+    let Some(valid) = table.valid.as_ref().filter(|_| opened < table.rows) else { return Ok(rows) };
+    if table.order.valid_first {
+        return Ok(rows.slice(0, opened));
+    }
+    let destinations = ops::partition(b, valid)?;
+    Ok(ops::apply(b, rows, destinations)?.slice(0, opened))
 }
 
 /// What can be seen of the columns that a release opens.

@@ -8,7 +8,7 @@ use crate::convert::{to_kind, to_rings};
 use crate::error::{Result, TableError};
 use crate::expression::is_zero;
 use crate::operator::{Encoding, Kind, Repr};
-use crate::table::{Shares, Value};
+use crate::table::{Shares, Value, slice_bits};
 
 /// Modulo what a total is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -220,6 +220,24 @@ impl<B: Backend> Totals<B> {
             Self::M64(x) => is_zero(b, x, width.min(64)),
             Self::M128(x) => is_zero(b, x, width.min(128)),
         }
+    }
+
+    /// Of numbers of one row, modulo one number, each of at most `width` bits, which are zero: all tested at once.
+    pub fn are_zero(b: &mut B, numbers: &[Self], width: usize) -> Result<Vec<B::Bits>> {
+        macro_rules! together {
+            ($totals:path) => {{
+                let all = numbers.iter().filter_map(|each| if let $totals(x) = each { Some(x) } else { None });
+                $totals(linear::concat_vectors(&all.collect::<Vec<_>>()))
+            }};
+        }
+        let together = match numbers.first() {
+            None => return Ok(vec![]),
+            Some(Self::M32(_)) => together!(Self::M32),
+            Some(Self::M64(_)) => together!(Self::M64),
+            Some(Self::M128(_)) => together!(Self::M128),
+        };
+        let zero = together.is_zero(b, width)?;
+        Ok((0..numbers.len()).map(|place| slice_bits::<B>(&zero, place, 1)).collect())
     }
 
     /// As a column of a kind.

@@ -5,8 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use super::world::runs::{self, clear, permits};
 use super::world::steps::{call, col, column, filter, input, int, limit, release, sort_by, with};
 use super::world::{Cell, Plan, bits, ring64};
-use tacit_mpc::Link;
 use tacit_mpc::backends::{Networked, Rep3, Two};
+use tacit_mpc::{Link, Permits};
 use tacit_table::{ColumnData, DataColumn, DataTable, Operator, TableError, WrongInput, cost};
 
 const RUNS: usize = 20;
@@ -119,6 +119,38 @@ fn an_owner_may_give_rows_in_the_order_of_the_query() {
     let given = with(&staff(), "ordered", serde_json::json!(true));
     let operators = [given, limit(2, 1, 3, 1), release(9, 2, &["salary"], true)];
     assert_eq!(shown(&operators, in_clear), [[10], [20], [30]]);
+}
+
+/// The staff with salaries of 90 or more, of whom a release opens 4 rows.
+fn few_of(before: &[String], input: usize, ordered: bool) -> Vec<String> {
+    let high = filter(7, input, &call("ge", &[&col("salary"), &int(90, 8)], &bits(1, false, false)));
+    let opened = with(&release(9, 7, &["salary"], ordered), "most", serde_json::json!(4));
+    [before, &[high, opened]].concat()
+}
+
+/// Permits, that of the release for a number of rows.
+fn of_rows(permits: &str, rows: usize) -> Permits {
+    let mut listed: Vec<serde_json::Value> = serde_json::from_str(permits).expect("a list");
+    let answer = listed.iter_mut().find(|permit| permit["site"] == "9.release").expect("an answer");
+    answer["rows"] = rows.into();
+    Permits::from_json(&serde_json::Value::from(listed).to_string()).expect("a list of permits")
+}
+
+#[test]
+fn where_few_rows_can_be_valid_no_others_are_opened() {
+    for engine in ENGINES {
+        let mut rows = shown(&few_of(&[staff()], 1, false), engine);
+        rows.sort();
+        assert_eq!(rows, [[90], [100], [110]]);
+    }
+    // An approval of as many rows allows it, and none of fewer.
+    let plan = Plan::new(&few_of(&[staff()], 1, false));
+    let opened = |rows: usize| {
+        let permits = |plan: &Plan, nodes: &[String]| of_rows(&runs::permit_list(plan, nodes), rows);
+        runs::nodes::<Rep3>(&plan.clone().among(&runs::names::<Rep3>()), &data(), permits)
+    };
+    assert!(opened(4).into_iter().all(|node| node.learnt.is_ok()));
+    assert!(opened(3).into_iter().all(|node| node.learnt.is_err()));
 }
 
 #[test]

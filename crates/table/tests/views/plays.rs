@@ -97,6 +97,11 @@ impl Case {
     pub fn released(self, columns: &[&'static str], to: &'static [usize]) -> Self {
         Self { released: Some((columns.to_vec(), to)), ..self }
     }
+
+    /// Of a release that says so, as many rows as can be valid.
+    fn most(&self) -> Option<usize> {
+        self.step["most"].as_u64().map(|most| most as usize)
+    }
 }
 
 /// The permits of a step on such a table, for the first nodes.
@@ -187,7 +192,8 @@ impl Play for Operated<'_> {
         let (mut tables, mut plains, mut begin) = (vec![], vec![], vec![]);
         for (shape, (kept, rows)) in case.tables.iter().zip(&self.kept) {
             let deal = |b: &mut Node<B>, _: &Kept| {
-                let plain = shape.draw(source.takes(*rows), |_, random| random, &mut prg);
+                let valid = |row, random| random && case.most().is_none_or(|most| row < most);
+                let plain = shape.draw(source.takes(*rows), valid, &mut prg);
                 let shares = dealt::<Engine<B>>(&plain, node, &mut prg);
                 begin.extend(bundle("begin", &shares));
                 plains.push((plain, *rows));
@@ -209,6 +215,8 @@ impl Play for Operated<'_> {
             return (b, Ends { begin, end, declared: View::default() });
         };
         let shown = case.tables[0].shown(&made(&plains[0].0, source, plains[0].1), columns);
+        let opened: Vec<u32> = (0..case.most().unwrap_or(shown.rows).min(shown.rows) as u32).collect();
+        let shown = shown.gather(&opened);
         let sorting = case.sorted_by.map(|(_, key)| Sorting { key, padded: case.tables[0].padded });
         let answer = sorting.map_or_else(|| sorted(&shown), |sorting| sorting.sort(&sorted(&shown)));
         let declared = if to.contains(&node) { clear("declared answer", &answer) } else { View::default() };

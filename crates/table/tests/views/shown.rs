@@ -29,6 +29,12 @@ pub fn release(to: &'static [usize]) -> Case {
     release_of(narrow(false), to)
 }
 
+/// The same release where the plan knows that no more rows are valid.
+fn of_few(mut case: Case, most: usize) -> Case {
+    case.step["most"] = most.into();
+    case
+}
+
 /// The same release in the order of its first column, in which a sort puts the rows before.
 fn ordered(mut case: Case) -> Case {
     case.step["ordered"] = true.into();
@@ -42,6 +48,14 @@ fn recipients_see_the_declared_rows_alone() {
     check_case::<Rep3>(&ordered(release_of(narrow(true), &[1])), &[(3, From::Made(Source::Gather))]);
     check_case::<Rep3>(&release_of(wide(false), &[0, 2]), &[(1, From::File)]);
     check_case::<Two>(&release_of(narrow(true), &[0, 1]), &[(3, From::Made(Source::Concat))]);
+}
+
+// views: crates/table/src/operators/release.rs
+#[test]
+fn where_few_rows_can_be_valid_recipients_see_no_more() {
+    check_case::<Rep3>(&of_few(release_of(narrow(true), &[0, 1, 2]), 2), &[(3, From::Made(Source::Gather))]);
+    check_case::<Rep3>(&ordered(of_few(release_of(narrow(true), &[1]), 1)), &[(3, From::Made(Source::Limit))]);
+    check_case::<Two>(&of_few(release_of(narrow(true), &[0, 1]), 2), &[(3, From::Made(Source::Concat))]);
 }
 
 /// Releases of such a table, to all nodes and to one.

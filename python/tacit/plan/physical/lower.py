@@ -16,7 +16,9 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Call,
     ColumnRef,
+    Expr,
     Filter,
     FullJoin,
     Join,
@@ -150,7 +152,7 @@ class Lowering:
             if isinstance(each, ColumnRef):
                 continue
             try:
-                expr, kind = writer.write(each, min(want[name]))
+                expr, kind = writer.write(each, _least_choice(each, min(want[name]), input))
             except QueryError as error:
                 raise error.at(None, name) from None
             column = SecureColumn(physical_name(name, kind.rep, taken), kind)
@@ -291,3 +293,13 @@ def _least_work(field: Field, rep: Rep, largest: SharedTable) -> Rep:
     if rep == "any" and largest.column(field.name, rep).kind.rep in RINGS:
         return ring_of(field.type)
     return rep
+
+
+def _least_choice(expr: Expr, rep: Rep, input: SharedTable) -> Rep:
+    """The representation of a computed column: where any will do, a choice between columns of rings stays in a ring."""
+    match expr:
+        case Call("if", (_, ColumnRef(one), ColumnRef(other)), type_) if rep == "any":
+            kinds = [column.kind.rep for name in (one, other) for column in input.columns[name]]
+            return ring_of(type_) if set(kinds) <= set(RINGS) else rep
+        case _:
+            return rep

@@ -392,7 +392,7 @@ class Release(_Operator):
 
     nullable: the columns that are opened with a plane of NULLs; one that the planner knows to be never NULL needs none.
     ordered: the rows' order is part of the answer, and a sort or an ordered input gave it; otherwise they are shuffled
-    first.
+    first. most: no more rows than this are valid, and no more are opened; None: all rows of the table are opened.
     """
 
     op: ClassVar[str] = "release"
@@ -402,6 +402,7 @@ class Release(_Operator):
     columns: tuple[str, ...]
     nullable: tuple[str, ...]
     ordered: bool
+    most: int | None = None
 
 
 Secure = Filter | Project | Union | Join | Pairs | Broadcast | GroupBy | Aggregate | Window | Sort | Limit

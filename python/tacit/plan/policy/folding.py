@@ -112,8 +112,9 @@ def folded(counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, rest: s
     totals, verdicts = _summed(groups, counter, verdict, names)
     if distinct := [each for each in guard.aggregate.aggregations if each.function == "count_distinct"]:
         totals = Broadcast(totals, _counted(_members(groups, counter, rows, names), distinct, counter, names))
-    chosen = _chosen(_candidates(totals, verdicts, guard, names), guard, names)
-    return _answer(groups, chosen, verdict, guard, rest, names)
+    chosen = _chosen(totals, verdicts, names)
+    both = Broadcast(_candidates(totals, verdicts, guard, names), chosen)
+    return _answer(groups, chosen, both, verdict, guard, rest, names)
 
 
 def _marked(counter: Counter, verdict: Verdict, guard: Guard, rows: Rows, names: _Names, catalog: Catalog) -> Relation:
@@ -205,11 +206,10 @@ def _counted(members: Relation, distinct: Sequence[Aggregation], counter: Counte
 
 
 def _candidates(totals: Relation, verdicts: list[Verdict], guard: Guard, names: _Names) -> Relation:
-    """Both candidates' values, NULL where they are not shown, and whether each is at or above all floors."""
+    """Both candidates' values, NULL where they are not shown."""
     known = {each.name: each for each in fields(totals)}
-    outputs: list[tuple[str, Expr]] = [(each.name, _at(totals, each.name)) for each in _counts(names)]
+    outputs: list[tuple[str, Expr]] = []
     for number, verdict in zip(CANDIDATES, verdicts, strict=True):
-        outputs.append((names.of(number, " shown"), positive(verdict.shown)))
         for each in guard.aggregate.aggregations:
             name = names.of(number, each.name)
             if name in known:
@@ -220,28 +220,35 @@ def _candidates(totals: Relation, verdicts: list[Verdict], guard: Guard, names: 
     return Project(totals, tuple(outputs))
 
 
-def _chosen(one: Relation, guard: Guard, names: _Names) -> Relation:
-    """The one row with the candidate that is taken, and whether it and the groups are shown."""
-    few, more, many = (_at(one, f"{names.prefix}{name}") for name in KINDS)
+def _chosen(totals: Relation, verdicts: list[Verdict], names: _Names) -> Relation:
+    """Which candidate is taken, and whether it and the groups are shown: one row.
+
+    Projections one above the other: what several conditions have in common is computed once. All counts are compared in
+    the first one, in the rounds of one comparison.
+    """
+    few, more, many = (_at(totals, f"{names.prefix}{name}") for name in KINDS)
+    shown = [positive(each.shown) for each in verdicts]
     # The second candidate has a group more wherever any group is shown.
-    small, above, larger = at_least(few, 1), negated(same(few, more)), at_least(many, 1)
-    merge = every(small, negated(_at(one, names.of(0, " shown"))))
-    enough = every(choose(merge, larger, above), either(negated(merge), _at(one, names.of(1, " shown"))))
-    values = tuple(
-        (names.of(2, each.name), choose(merge, _at(one, names.of(1, each.name)), _at(one, names.of(0, each.name))))
-        for each in guard.aggregate.aggregations
-        if each.function not in NOT_ADDED
-    )
-    verdicts = (("merge", merge), ("row", every(small, enough)), ("groups", either(negated(small), enough)))
-    return Project(one, (*((names.of(2, f" {name}"), each) for name, each in verdicts), *values))
+    small, above, larger = at_least(few, 1), Call("lt", (few, more), Boolean(), False), at_least(many, 1)
+    merge, both = every(small, negated(shown[0])), every(larger, shown[1])
+    compared = Project(totals, _verdicts(names, small=small, merge=merge, merged=both, above=above))
+    one = {each: _at(compared, names.of(2, f" {each}")) for each in ("small", "merge", "merged", "above")}
+    enough = choose(one["merge"], one["merged"], one["above"])
+    decided = Project(compared, _verdicts(names, small=one["small"], merge=one["merge"], enough=enough))
+    small, merge, enough = (_at(decided, names.of(2, f" {each}")) for each in ("small", "merge", "enough"))
+    ends = _verdicts(names, merge=merge, row=every(small, enough), groups=either(negated(small), enough))
+    return Project(decided, ends)
 
 
-def _answer(groups: Relation, chosen: Relation, verdict: Verdict, guard: Guard, rest: str, names: _Names) -> Relation:
-    """The groups that stay, and the row of the others."""
-    verdicts = Project(
-        chosen, tuple((names.of(2, each), _at(chosen, names.of(2, each))) for each in (" merge", " groups"))
-    )
-    beside = Broadcast(groups, verdicts)
+def _verdicts(names: _Names, **listed: Expr) -> Outputs:
+    return tuple((names.of(2, f" {name}"), each) for name, each in listed.items())
+
+
+def _answer(
+    groups: Relation, chosen: Relation, both: Relation, verdict: Verdict, guard: Guard, rest: str, names: _Names
+) -> Relation:
+    """The groups that stay, and the row of the others. both: the candidates, beside which of them is chosen."""
+    beside = Broadcast(groups, chosen)
     merged = every(_at(beside, names.smallest), _at(beside, names.of(2, " merge")))
     stay = every(_at(beside, names.shown), _at(beside, names.of(2, " groups")), negated(merged))
     # One column: a condition of which a part could be moved would be, and the groups computed twice.
@@ -250,8 +257,8 @@ def _answer(groups: Relation, chosen: Relation, verdict: Verdict, guard: Guard, 
     own: list[tuple[str, Expr]] = [(key, column(beside, key)) for key in keys]
     own += [(each.name, verdict.value(field_of(groups, each.name))) for each in guard.aggregate.aggregations]
     none = [(key, Literal(None, field_of(groups, key).type)) for key in keys]
-    its = [(each.name, _value(each, groups, chosen, names)) for each in guard.aggregate.aggregations]
-    row = Filter(chosen, _at(chosen, names.of(2, " row")))
+    its = [(each.name, _value(each, groups, both, names)) for each in guard.aggregate.aggregations]
+    row = Filter(both, _at(both, names.of(2, " row")))
     return Union(
         (
             Project(Filter(marked, _at(marked, names.of(2, " stay"))), (*own, (rest, FALSE))),
@@ -260,11 +267,12 @@ def _answer(groups: Relation, chosen: Relation, verdict: Verdict, guard: Guard, 
     )
 
 
-def _value(aggregation: Aggregation, groups: Relation, chosen: Relation, names: _Names) -> Expr:
+def _value(aggregation: Aggregation, groups: Relation, both: Relation, names: _Names) -> Expr:
     """The value in the row of small groups; no quantile follows from those of groups."""
     if aggregation.function in NOT_ADDED:
         return Literal(None, field_of(groups, aggregation.name).type)
-    return _at(chosen, names.of(2, aggregation.name))
+    first, second = (_at(both, names.of(number, aggregation.name)) for number in CANDIDATES)
+    return choose(_at(both, names.of(2, " merge")), second, first)
 
 
 def _members(groups: Relation, counter: Counter, rows: Rows, names: _Names) -> Relation:
