@@ -153,7 +153,7 @@ def _checked(sides: tuple[_Side, _Side], conditions: list[Expr], what: str, posi
     optional, whole = sides if sides[1].all else (sides[1], sides[0])
     if optional.all or not optional.unique:
         construct = f"{what} ON a condition on both sides that is no equality"
-        instead = "write equalities there, or join a side whose rows need not stay by a unique key"
+        instead = "write equalities there, or make the key of the other side unique"
         raise UnsupportedSQL(construct, instead, position)
     there = fresh("there", "join", {each.lower() for side in sides for each in names(side.relation)})
     mine = [(each.name, reference(each)) for each in fields(optional.relation)]
