@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from decimal import Decimal as Exact
 
@@ -190,8 +191,8 @@ class Expressions:
             raise self.text.unsupported(node, "a column name with a schema", "write table.column")
         name = node.name.lower()
         if not node.table and name in self.aliases and self.scope.lookup(name, "", node, self.text) is None:
-            others = {alias: each for alias, each in self.aliases.items() if alias != name}
-            inner = Expressions(self.scope, self.text, self.place, self.subquery, self.aggregate, others)
+            inner = copy(self)
+            inner.aliases = {alias: each for alias, each in self.aliases.items() if alias != name}
             return inner.bind(self.aliases[name])
         return replace(self.scope.find(node, self.text), position=self.text.position(node))
 
@@ -206,8 +207,6 @@ class Expressions:
     def _aggregate(self, node: exp.Expr) -> Expr:
         if self.aggregate is None:
             raise self.text.invalid(node, f"an aggregate cannot stand in {self.place}; compute it in a subquery.")
-        if node.this is None and not isinstance(node, exp.Count):
-            raise self.text.invalid(node, f"{(self.text.written_name(node) or node.key).upper()} takes an expression.")
         return self.aggregate(node)
 
     def _window(self, node: exp.Window) -> Expr:
