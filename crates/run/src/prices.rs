@@ -77,8 +77,8 @@ impl Rows {
             Operator::Psi(_) => (self.psi_begin, self.psi),
             Operator::CircuitPsi(_) => (self.circuit_psi_begin, self.circuit_psi),
             Operator::UniversalIds(_) => (0, self.input),
-            // Both sort, and bring rows to the edges of groups.
-            Operator::GroupBy(_) | Operator::Window(_) => (0, self.group_by),
+            // All sort, and bring rows to the edges of groups.
+            Operator::GroupBy(_) | Operator::GroupJoin(_) | Operator::Window(_) => (0, self.group_by),
             Operator::Aggregate(_) => (0, self.aggregate),
             Operator::Sort(_) => (0, self.sort),
             Operator::Limit(_) => (0, self.limit),

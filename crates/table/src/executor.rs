@@ -8,7 +8,7 @@ use crate::data::DataTable;
 use crate::error::{Result, TableError};
 use crate::operator::{Kept, Operator};
 use crate::operators::{
-    aggregate, filter, group_by, input, join, order, pairs, project, release, scalar, union, window,
+    aggregate, filter, group_by, group_join, input, join, order, pairs, project, release, scalar, union, window,
 };
 use crate::parties::Parties;
 use crate::table::Table;
@@ -109,6 +109,7 @@ impl<B: Backend> Executor<B> {
             Operator::Pairs(_) => pairs::pairs(b, inputs[0], inputs[1]),
             Operator::Broadcast(_) => scalar::broadcast(b, inputs[0], inputs[1]),
             Operator::GroupBy(x) => group_by::group_by(b, inputs[0], x),
+            Operator::GroupJoin(x) => group_join::group_join(b, inputs[0], inputs[1], x),
             Operator::Aggregate(x) => aggregate::aggregate(b, inputs[0], x),
             Operator::Window(x) => window::window(b, inputs[0], x),
             Operator::Sort(x) => order::sort(b, inputs[0], x),

@@ -13,8 +13,8 @@ pub use keeping::{Keep, Kept};
 pub use kind::{Encoding, Kind, Repr};
 pub use matching::{CircuitPsi, Psi, PsiKey, PsiSide, UniversalIds};
 pub use relational::{
-    Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, Input, InputColumn, Join, KeptSides, Limit,
-    OutputColumn, Pairs, Project, Rank, Release, Sort, SortKey, Union, UnionColumn,
+    Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, GroupJoin, Input, InputColumn, Join,
+    KeptSides, Limit, OutputColumn, Pairs, Project, Rank, Release, Sort, SortKey, Union, UnionColumn,
 };
 pub use window::{Frame, FrameUnit, Window, WindowFunction, WindowOutput};
 
@@ -51,6 +51,8 @@ pub enum Operator {
     Broadcast(Broadcast),
     /// One row a group.
     GroupBy(GroupBy),
+    /// Rows of one table with aggregates of another's.
+    GroupJoin(GroupJoin),
     /// One row.
     Aggregate(Aggregate),
     /// Every row with values computed over its partition.
@@ -118,6 +120,7 @@ impl Operator {
             Self::UniversalIds(x) => x.id,
             Self::Broadcast(x) => x.id,
             Self::GroupBy(x) => x.id,
+            Self::GroupJoin(x) => x.id,
             Self::Aggregate(x) => x.id,
             Self::Window(x) => x.id,
             Self::Sort(x) => x.id,
@@ -142,6 +145,7 @@ impl Operator {
             Self::UniversalIds(_) => "universal_ids",
             Self::Broadcast(_) => "broadcast",
             Self::GroupBy(_) => "group_by",
+            Self::GroupJoin(_) => "group_join",
             Self::Aggregate(_) => "aggregate",
             Self::Window(_) => "window",
             Self::Sort(_) => "sort",
@@ -190,6 +194,7 @@ impl Operator {
             Self::Pairs(x) => vec![x.left, x.right],
             Self::Broadcast(x) => vec![x.input, x.scalar],
             Self::GroupBy(x) => vec![x.input],
+            Self::GroupJoin(x) => vec![x.left, x.right],
             Self::Aggregate(x) => vec![x.input],
             Self::Window(x) => vec![x.input],
             Self::Sort(x) => vec![x.input],

@@ -220,6 +220,29 @@ pub struct GroupBy {
     pub groups: Option<usize>,
 }
 
+/// `group_join`: every left row with aggregates of the right rows of equal keys.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GroupJoin {
+    /// Step id.
+    pub id: usize,
+    /// Step of the table whose keys are unique among valid rows.
+    pub left: usize,
+    /// Step of the other table.
+    pub right: usize,
+    /// Key columns of left.
+    pub left_keys: Vec<String>,
+    /// Key columns of right, in the same order.
+    pub right_keys: Vec<String>,
+    /// Columns kept of left.
+    pub left_columns: Vec<String>,
+    /// Sums and counts over right rows.
+    pub aggregates: Vec<Aggregation>,
+    /// Whether left rows without a right row stay.
+    #[serde(default)]
+    pub kept: bool,
+}
+
 /// `aggregate`: one row for the whole table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

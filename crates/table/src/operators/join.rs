@@ -51,25 +51,16 @@ use crate::table::{Column, Shares, Table, Value};
 use crate::wrong_input::WrongInput;
 
 /// One pair of key columns: as planes of one width, for the left and the right rows.
-struct KeyPair<B: Backend> {
-    left: Planes<B>,
-    right: Planes<B>,
-    signed: bool,
+pub(super) struct KeyPair<B: Backend> {
+    pub left: Planes<B>,
+    pub right: Planes<B>,
+    pub signed: bool,
 }
 
 /// The join.
 pub(crate) fn join<B: Backend>(b: &mut B, left: &Table<B>, right: &Table<B>, join: &Join) -> Result<Table<B>> {
     let (left_keys, right_keys) = (left.values(&join.left_keys)?, right.values(&join.right_keys)?);
-    if left_keys.len() != right_keys.len() || left_keys.is_empty() {
-        return Err(WrongInput::KeyCount { operator: "join" }.into());
-    }
-    if u32::try_from(left.rows + right.rows).is_err() {
-        return Err(WrongInput::JoinRows { rows: left.rows + right.rows }.into());
-    }
-    let mut keys = Vec::new();
-    for (l, r) in left_keys.iter().zip(&right_keys) {
-        keys.push(key_pair(b, l, r)?);
-    }
+    let keys = key_pairs(b, "join", (left, &left_keys), (right, &right_keys))?;
     let usable_left = usable(b, left, &left_keys)?;
 
     let moving: Vec<_> = join.left_columns.iter().filter(|name| !join.left_keys.contains(name)).collect();
@@ -166,20 +157,42 @@ fn with_left_rows<B: Backend>(
     Ok(Table::new(rows, Some(linear::concat_bits(&[&valid, &unmatched])), columns))
 }
 
+/// The keys of both tables, pair by pair.
+pub(super) fn key_pairs<B: Backend>(
+    b: &mut B,
+    operator: &'static str,
+    (left, left_keys): (&Table<B>, &[Arc<Value<B>>]),
+    (right, right_keys): (&Table<B>, &[Arc<Value<B>>]),
+) -> Result<Vec<KeyPair<B>>> {
+    if left_keys.len() != right_keys.len() || left_keys.is_empty() {
+        return Err(WrongInput::KeyCount { operator }.into());
+    }
+    if u32::try_from(left.rows + right.rows).is_err() {
+        return Err(WrongInput::JoinRows { rows: left.rows + right.rows }.into());
+    }
+    left_keys.iter().zip(right_keys).map(|(left, right)| key_pair(b, left, right)).collect()
+}
+
 fn key_pair<B: Backend>(b: &mut B, left: &Value<B>, right: &Value<B>) -> Result<KeyPair<B>> {
     let Kind { width, signed, .. } = common_kind(left.kind, right.kind);
     Ok(KeyPair { left: planes_of_width(b, left, width)?, right: planes_of_width(b, right, width)?, signed })
 }
 
 /// Which rows are valid and have no NULL in their key; None: all.
-fn usable<B: Backend>(b: &mut B, table: &Table<B>, keys: &[Arc<Value<B>>]) -> Result<Option<B::Bits>> {
+pub(super) fn usable<B: Backend>(b: &mut B, table: &Table<B>, keys: &[Arc<Value<B>>]) -> Result<Option<B::Bits>> {
     let mut bits: Vec<B::Bits> = table.valid.iter().cloned().collect();
     bits.extend(keys.iter().filter_map(|key| key.null.as_ref()).map(|null| b.not(null)));
     and_present(b, table.rows, bits)
 }
 
 /// Which of n left rows and then m right rows are not usable; None: all are.
-fn unusable<B: Backend>(b: &B, n: usize, m: usize, left: Option<B::Bits>, right: Option<B::Bits>) -> Option<B::Bits> {
+pub(super) fn unusable<B: Backend>(
+    b: &B,
+    n: usize,
+    m: usize,
+    left: Option<B::Bits>,
+    right: Option<B::Bits>,
+) -> Option<B::Bits> {
     if left.is_none() && right.is_none() {
         return None;
     }
@@ -189,7 +202,7 @@ fn unusable<B: Backend>(b: &B, n: usize, m: usize, left: Option<B::Bits>, right:
 }
 
 /// The keys of left rows and then right rows, the first key most significant.
-fn key_of<B: Backend>(keys: &[KeyPair<B>]) -> Planes<B> {
+pub(super) fn key_of<B: Backend>(keys: &[KeyPair<B>]) -> Planes<B> {
     let both = |(l, r): (&B::Bits, &B::Bits)| linear::concat_bits(&[l, r]);
     keys.iter().rev().flat_map(|pair| pair.left.iter().zip(&pair.right).map(both)).collect()
 }

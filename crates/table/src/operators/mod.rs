@@ -9,6 +9,7 @@ mod extremes;
 pub(crate) mod filter;
 mod frames;
 pub(crate) mod group_by;
+pub(crate) mod group_join;
 pub(crate) mod input;
 pub(crate) mod join;
 mod join_order;

@@ -11,7 +11,7 @@ use crate::operator::{Encoding, Kind, Repr};
 use crate::table::{Shares, Value, slice_bits};
 
 /// Modulo what a total is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Modulus {
     /// 2^32: counts that end as planes.
     M32,
@@ -206,6 +206,11 @@ impl<B: Backend> Totals<B> {
     pub fn or_else(&self, b: &mut B, bit: &B::Bits, other: &Self) -> Result<Self> {
         let chosen = in_ring!(self.minus(other), x => b.select(&[bit], &[&x])?.swap_remove(0));
         Ok(other.plus(&chosen))
+    }
+
+    /// With this number of zeros behind. Local.
+    pub fn padded(&self, zeros: usize) -> Self {
+        in_ring!(self, x => x.map(x.rows() + zeros, |x| x.iter().copied().chain((0..zeros).map(|_| 0)).collect()))
     }
 
     /// The sum of all rows, as one row. Local.
