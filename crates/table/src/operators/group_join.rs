@@ -19,7 +19,7 @@
 //! Cost beyond the sort: n left and m right rows have a key of w bits and W bits of sums. An equality of w bits, a
 //! partition, and about 4 (n + m) (W + w / 3 + log2 (n + m)) bits in 9 rounds. No column of left moves.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use tacit_math::Plane;
@@ -30,7 +30,7 @@ use super::join::{KeyPair, key_of, key_pairs, unusable, usable};
 use super::runs::column_name;
 use super::totals::{Modulus, Place, Totals, same_as_next, same_as_previous};
 use crate::error::{Result, TableError};
-use crate::mask::{and_present, keep_all};
+use crate::mask::{and_present, keep};
 use crate::operator::{AggregateFunction, Aggregation, GroupJoin};
 use crate::table::{Column, Table, Value};
 use crate::wrong_input::WrongInput;
@@ -69,25 +69,26 @@ pub(crate) fn group_join<B: Backend>(
     let mut key = key_of(&turned(&keys));
     key.extend(unusable(b, right.rows, left.rows, usable_right, usable_left.clone()));
 
-    let mut moving = Rows::empty(left.rows + right.rows);
-    let places = summed(b, right, left.rows, &join.aggregates, &mut moving)?;
+    let (moving, places) = summed(b, right, left.rows, &join.aggregates)?;
     let Found { sums, matched } = found(b, key, right.rows, moving)?;
     let matched = match usable_left {
         Some(usable) => b.and(&[&matched], &[&usable])?.swap_remove(0),
         None => matched,
     };
-    let valid = if join.kept { left.valid.clone() } else { Some(matched.clone()) };
     let mut columns = Vec::new();
     for name in &join.left_columns {
         columns.push(Column { name: name.clone(), value: Arc::clone(left.value(name)?) });
     }
-    let missed = join.kept.then_some(&matched);
+    // A valid row with a NULL in its key stands in a group of rows that do not count.
+    let strays = join.kept && left_keys.iter().any(|key| key.null.is_some());
+    let missed = join.kept.then_some((&matched, strays));
     for aggregate in &join.aggregates {
         let value = answer(b, right, aggregate, &places, &sums, missed)?;
         columns.push(Column::new(&aggregate.name, value));
     }
-    let mut table = Table::new(left.rows, valid, columns);
-    if join.kept {
+    let mut table = Table::new(left.rows, if join.kept { left.valid.clone() } else { Some(matched) }, columns);
+    let stays = left.order.by.iter().chain(&left.order.encoded).all(|name| join.left_columns.contains(name));
+    if join.kept && stays {
         table.order = left.order.clone();
     }
     Ok(table)
@@ -122,33 +123,41 @@ fn summands<B: Backend>(right: &Table<B>, aggregate: &Aggregation) -> Result<Vec
     })
 }
 
-/// Adds the summands of all aggregates to the bundle, each once: right rows' first, and zeros for n left rows.
-fn summed<B: Backend>(
-    b: &mut B,
-    right: &Table<B>,
-    n: usize,
-    aggregates: &[Aggregation],
-    moving: &mut Rows<B>,
-) -> Result<HashMap<(Summand, Modulus), Place>> {
-    let mut places = HashMap::new();
+/// Where each summand's column is in a bundle.
+type Places = HashMap<(Summand, Modulus), Place>;
+
+/// The summands of all aggregates, each once: right rows' first, and zeros for n left rows. Bits are injected together,
+/// columns converted together.
+fn summed<B: Backend>(b: &mut B, right: &Table<B>, n: usize, aggregates: &[Aggregation]) -> Result<(Rows<B>, Places)> {
+    let mut wanted = Vec::new();
     for aggregate in aggregates {
-        for (summand, modulus) in summands(right, aggregate)? {
-            if places.contains_key(&(summand.clone(), modulus)) {
-                continue;
-            }
-            let totals = match &summand {
-                Summand::Rows => Totals::public(b, right.rows, |_| 1, modulus),
-                Summand::Values(name) => Totals::of_values(b, &[right.value(name)?], modulus)?.swap_remove(0),
-                Summand::Present(name) => {
-                    let null = right.value(name)?.null.as_ref();
-                    let filled = null.map(|null| b.not(null)).into_iter().collect::<Planes<B>>();
-                    Totals::of_bits(b, &filled.iter().collect::<Vec<_>>(), modulus)?.swap_remove(0)
+        wanted.extend(summands(right, aggregate)?);
+    }
+    let (mut moving, mut places) = (Rows::empty(right.rows + n), Places::new());
+    for modulus in Modulus::ALL {
+        let (mut bits, mut values) = (vec![], vec![]);
+        let mut seen = HashSet::new();
+        for (summand, _) in wanted.iter().filter(|(summand, ring)| *ring == modulus && seen.insert(summand)) {
+            match summand {
+                Summand::Rows => {
+                    let ones = Totals::public(b, right.rows, |_| 1, modulus);
+                    places.insert((Summand::Rows, modulus), ones.padded(n).push(&mut moving));
                 }
-            };
-            places.insert((summand, modulus), totals.padded(n).push(moving));
+                Summand::Values(name) => values.push((summand, &**right.value(name)?)),
+                Summand::Present(name) => {
+                    bits.extend(right.value(name)?.null.as_ref().map(|null| (summand, b.not(null))));
+                }
+            }
+        }
+        let filled: Vec<&B::Bits> = bits.iter().map(|(_, bit)| bit).collect();
+        let columns: Vec<&Value<B>> = values.iter().map(|&(_, value)| value).collect();
+        let totals = [Totals::of_bits(b, &filled, modulus)?, Totals::of_values(b, &columns, modulus)?];
+        let order = bits.iter().map(|(summand, _)| *summand).chain(values.iter().map(|(summand, _)| *summand));
+        for (summand, totals) in order.zip(totals.into_iter().flatten()) {
+            places.insert((summand.clone(), modulus), totals.padded(n).push(&mut moving));
         }
     }
-    Ok(places)
+    Ok((moving, places))
 }
 
 /// Sums of the groups of m right rows and then left rows by an unsigned key.
@@ -177,32 +186,30 @@ fn found<B: Backend>(b: &mut B, key: Planes<B>, m: usize, mut moving: Rows<B>) -
     Ok(Found { sums: Rows { bits: vec![], ..back }, matched })
 }
 
-/// The column of an aggregate. missed: where rows without a right row are kept, which have one.
+/// The column of an aggregate. missed: where rows without a right row are kept, which have one, and whether what the
+/// others hold is not zero.
 fn answer<B: Backend>(
     b: &mut B,
     right: &Table<B>,
     aggregate: &Aggregation,
-    places: &HashMap<(Summand, Modulus), Place>,
+    places: &Places,
     sums: &Rows<B>,
-    missed: Option<&B::Bits>,
+    missed: Option<(&B::Bits, bool)>,
 ) -> Result<Value<B>> {
     let parts = summands(right, aggregate)?;
     let total = places[&parts[0]].get(sums);
-    let width = ops::label_width(right.rows + 1);
-    let mut filled = match parts.get(1) {
-        Some(count) => {
-            let none = places[count].get(sums).is_zero(b, width)?;
-            Some(b.not(&none))
-        }
-        None => None,
-    };
-    let is_sum = aggregate.function == AggregateFunction::Sum;
-    if is_sum && missed.is_some() {
-        filled = and_present(b, sums.rows, filled.into_iter().chain(missed.cloned()).collect())?;
+    let mut filled = Vec::new();
+    if let Some(count) = parts.get(1) {
+        let none = places[count].get(sums).is_zero(b, ops::label_width(right.rows + 1))?;
+        filled.push(b.not(&none));
     }
+    if aggregate.function == AggregateFunction::Sum {
+        filled.extend(missed.map(|(matched, _)| matched.clone()));
+    }
+    let filled = and_present(b, sums.rows, filled)?;
     let null = filled.as_ref().map(|filled| b.not(filled));
     let value = total.into_value(b, aggregate.kind, null)?;
-    let Some(matched) = missed else { return Ok(value) };
-    let shares = keep_all(b, &[filled.as_ref().unwrap_or(matched)], &[(0, &value.shares)])?.swap_remove(0);
+    let Some((matched, true)) = missed else { return Ok(value) };
+    let shares = keep(b, filled.as_ref().unwrap_or(matched), &value.shares)?;
     Ok(Value::new(value.kind, value.encoding, value.null, shares))
 }

@@ -1,4 +1,5 @@
-//! Operators that reveal rows only in a random order, or not at all: `sort`, `limit`, `join`, `union`, `broadcast`.
+//! Operators that reveal rows only in a random order, or not at all: `sort`, `limit`, `join`, `group_join`,
+//! `union`, `broadcast`.
 
 use serde_json::json;
 use tacit_mpc::backends::{Rep3, Two};
@@ -78,6 +79,25 @@ fn which_rows_stay_without_a_match_is_seen_by_nobody() {
     check_case::<Two>(&outer_join("left"), &[(2, From::Made(Source::Limit))]);
 }
 
+/// Left rows with a sum of the right rows that they match, and how many these are.
+fn group_join(of: Column, kept: bool) -> Case {
+    let left = Shape::new(&[bits("lk", 1).or_null(), bits("p", 1)], true);
+    let right = Shape::new(&[bits("k", 1), of], true);
+    let kind = |width: usize| json!({"repr": "ring64", "width": width, "signed": false, "nullable": true});
+    let aggregates = json!([{"name": "t", "function": "sum", "column": of.name, "kind": kind(9)},
+        {"name": "n", "function": "count_rows", "column": null, "kind": kind(4)}]);
+    let step = json!({"id": 9, "op": "group_join", "left": 1, "right": 2, "left_keys": ["lk"], "right_keys": ["k"],
+        "left_columns": ["p"], "aggregates": aggregates, "kept": kept});
+    Case::new("group join", &[left, right], step)
+}
+
+// views: crates/table/src/operators/group_join.rs
+#[test]
+fn which_rows_are_added_up_for_which_is_seen_by_nobody() {
+    check_case::<Rep3>(&group_join(bits("v", 1), false), &[(3, From::Made(Source::Concat))]);
+    check_case::<Two>(&group_join(bits("v", 1), true), &[(2, From::Made(Source::Limit))]);
+}
+
 fn pairs() -> Case {
     let left = Shape::new(&[bits("x", 1).or_null()], true);
     let right = Shape::new(&[ring("y", 2)], true);
@@ -130,7 +150,8 @@ fn nothing_is_seen_of_rows_that_move_at_any_size() {
 #[test]
 #[ignore = "minutes: make nightly"]
 fn nothing_is_seen_of_numbers_that_move() {
-    let cases = [long_sort(), union(), broadcast(), join_with(bits("k", 2).or_null(), ring("q", 3))];
+    let of_numbers = group_join(ring("q", 3).or_null(), true);
+    let cases = [long_sort(), union(), broadcast(), join_with(bits("k", 2).or_null(), ring("q", 3)), of_numbers];
     check_sizes::<Rep3>(&cases, &FEW);
     check_sizes::<Two>(&cases, &FEW);
 }

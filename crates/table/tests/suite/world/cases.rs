@@ -196,6 +196,7 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
     out.extend(joins(padded));
     out.extend(merged_joins(padded));
     out.extend(outer_joins(padded));
+    out.extend(group_joins(padded));
     out.extend(windows(padded, &FEW));
     out
 }
@@ -301,6 +302,48 @@ fn outer_joins(padded: Option<usize>) -> Vec<Case> {
                 distinct(4, 3, &["b"]),
                 pairs(5, 4, 2),
                 release(9, 5, &["b", "lk", "w"], false),
+            ],
+        ),
+    ]
+}
+
+/// Rows with sums of those that they match: of those that match any, and of all.
+fn group_joins(padded: Option<usize>) -> Vec<Case> {
+    let case = |name, operators: Vec<String>| Case { name, plan: Plan::new(&operators), ordered: false };
+    let kept = |join: String| with(&join, "kept", serde_json::json!(true));
+    let shown = |columns: &[&str]| release(9, 5, &[columns, &JOINED].concat(), false);
+    let by_k = |name, change: &dyn Fn(String) -> String| {
+        let tables = [input_table(padded), input_unique(padded)];
+        let filters = [filter(3, 1, &col("keep")), filter(4, 2, &col("lkeep"))];
+        let join = change(group_join(5, 4, 3, &["lk"], &["k"], &["lk", "p", "w"]));
+        case(name, tables.into_iter().chain(filters).chain([join, shown(&["lk", "p", "w"])]).collect())
+    };
+    let of_all = |name, change: &dyn Fn(String) -> String| {
+        let join = change(group_join(5, 6, 1, &["l3", "ls", "lr"], &["k", "s", "r"], &["lr", "p"]));
+        case(name, vec![input_table(padded), input_distinct(padded), join, shown(&["lr", "p"])])
+    };
+    vec![
+        by_k("group join", &|join| join),
+        by_k("group join with left kept", &kept),
+        of_all("group join of all rows, on bits, bytes and ring", &|join| join),
+        of_all("group join of all rows, left ones kept", &kept),
+        case(
+            "group join on hash, without columns of left",
+            vec![
+                input_table(padded),
+                input_distinct(padded),
+                kept(group_join(5, 6, 1, &["lh"], &["h"], &[])),
+                shown(&[]),
+            ],
+        ),
+        case(
+            "group join on ring",
+            vec![
+                input_table(padded),
+                distinct(3, 1, &["r"]),
+                project_one(4, 3, "r", "gr", &ring64(20, true)),
+                group_join(5, 4, 1, &["gr"], &["r"], &["gr"]),
+                shown(&["gr"]),
             ],
         ),
     ]

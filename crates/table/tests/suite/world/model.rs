@@ -97,6 +97,21 @@ fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) ->
             let names = x.keys.iter().cloned().chain(x.aggregates.iter().map(|a| a.name.clone())).collect();
             Clear { names, rows: distinct.into_iter().map(group).collect() }
         }
+        Operator::GroupJoin(x) => {
+            let (l, r) = (select(from[0], &x.left_keys), select(from[1], &x.right_keys));
+            let left = select(from[0], &x.left_columns);
+            let mut rows = Vec::new();
+            for (key, left) in l.rows.iter().zip(&left.rows) {
+                let equal = |other: &&(&Vec<Cell>, &Vec<Cell>)| other.0 == key && !key.contains(&Cell::Null);
+                let group = r.rows.iter().zip(&from[1].rows).filter(equal).map(|(_, row)| row.clone());
+                let group = Clear { names: from[1].names.clone(), rows: group.collect() };
+                if x.kept || !group.rows.is_empty() {
+                    let aggregates = x.aggregates.iter().map(|a| aggregated(a, &group));
+                    rows.push(left.iter().cloned().chain(aggregates).collect());
+                }
+            }
+            Clear { names: left.names.into_iter().chain(x.aggregates.iter().map(|a| a.name.clone())).collect(), rows }
+        }
         Operator::Aggregate(x) => {
             let names = x.aggregates.iter().map(|a| a.name.clone()).collect();
             Clear { names, rows: vec![x.aggregates.iter().map(|a| aggregated(a, from[0])).collect()] }

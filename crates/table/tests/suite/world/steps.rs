@@ -354,6 +354,24 @@ pub fn join(id: usize, left: usize, right: usize, lk: &[&str], rk: &[&str], lc: 
     .to_string()
 }
 
+/// Sums and counts of the big table's rows, NULLs among them or not, in every ring and in planes.
+pub fn group_join(id: usize, left: usize, right: usize, lk: &[&str], rk: &[&str], lc: &[&str]) -> String {
+    let all: serde_json::Value = serde_json::from_str(&format!("[{}]", aggregates())).expect("aggregates");
+    let mut some: Vec<_> = all.as_array().into_iter().flatten().take(5).cloned().collect();
+    let kind = |kind: String| serde_json::from_str::<serde_json::Value>(&kind).expect("a kind");
+    some.push(serde_json::json!({"name": "every", "function": "sum", "column": "u", "kind": kind(ring64(30, false))}));
+    some.push(
+        serde_json::json!({"name": "rows", "function": "count", "column": "u", "kind": kind(bits(9, false, false))}),
+    );
+    some.push(serde_json::json!({"name": "far", "function": "sum", "column": "r", "kind": kind(ring64(40, true))}));
+    serde_json::json!({"id": id, "op": "group_join", "left": left, "right": right, "left_keys": lk, "right_keys": rk,
+        "left_columns": lc, "aggregates": some})
+    .to_string()
+}
+
+/// The columns of these aggregates.
+pub const JOINED: [&str; 8] = ["n", "total", "present", "wide", "bits", "every", "rows", "far"];
+
 /// An operator with another member.
 pub fn with(operator: &str, member: &str, value: serde_json::Value) -> String {
     let mut operator: serde_json::Value = serde_json::from_str(operator).expect("an operator");
