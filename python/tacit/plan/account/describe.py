@@ -103,8 +103,7 @@ def operator_text(operator: ops.Operator) -> str:
         case ops.Union():
             return "rows of steps " + ", ".join(map(str, operator.inputs))
         case ops.Join():
-            pairs = zip(operator.left_keys, operator.right_keys, strict=True)
-            on = " and ".join(f"{a} = {b}" for a, b in pairs)
+            on = _equal(operator)
             how = "by a merge of sorted inputs" if operator.merged else "by a sort"
             kept = {"none": "", "left": ", rows of the first kept", "right": ", rows of the second kept"}
             told = f", {operator.found} says which match" if operator.found is not None else ""
@@ -117,6 +116,11 @@ def operator_text(operator: ops.Operator) -> str:
         case ops.GroupBy():
             found = ", ".join(map(_aggregated, operator.aggregates))
             return f"by {', '.join(operator.keys)}" + (f"; {found}" if found else "")
+        case ops.GroupJoin():
+            stays = ", its other rows kept" if operator.kept else ""
+            found = ", ".join(map(_aggregated, operator.aggregates))
+            sides = f"by step {operator.left} (unique) over step {operator.right}"
+            return f"{sides} on {_equal(operator)}{stays}; {found}"
         case ops.Aggregate():
             return ", ".join(map(_aggregated, operator.aggregates))
         case ops.Window():
@@ -133,6 +137,10 @@ def operator_text(operator: ops.Operator) -> str:
         case ops.Release():
             order = " in order" if operator.ordered else ""
             return f"open {', '.join(operator.columns)} to {', '.join(operator.to)}{order}"
+
+
+def _equal(operator: ops.Join | ops.GroupJoin) -> str:
+    return " and ".join(f"{a} = {b}" for a, b in zip(operator.left_keys, operator.right_keys, strict=True))
 
 
 def _match_text(operator: ops.Matching) -> str:

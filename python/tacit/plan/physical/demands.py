@@ -33,6 +33,7 @@ from tacit.plan.algebra.relations import (
     Window,
     WindowOutput,
 )
+from tacit.plan.algebra.trees import children
 from tacit.plan.algebra.types import Double
 from tacit.plan.facts.fields import aggregation_field, field_of, names
 from tacit.plan.facts.kinds import RINGS, Rep, equality_rep, order_rep, ring_of
@@ -58,6 +59,10 @@ class Demands:
         if not self.stops(relation):
             for child, its in self.beneath(relation, merged):
                 self.add(child, its)
+
+    def readers(self, relation: Relation) -> int:
+        """How many relations that are placed take a relation's rows."""
+        return sum(relation in children(each) for each in self.found if not self.stops(each))
 
     def beneath(self, relation: Relation, want: Want) -> list[tuple[Relation, Want]]:
         """What a relation needs of its inputs to meet a demand."""

@@ -45,6 +45,7 @@ from tacit.plan.physical import operators as ops
 from tacit.plan.physical.demands import Demands, merge, part
 from tacit.plan.physical.emitter import Emitter, passed
 from tacit.plan.physical.lower_aggregate import conditional, grouped
+from tacit.plan.physical.lower_group_join import grouped_join, place_group_join, summed_demand
 from tacit.plan.physical.lower_input import Announcement, place_input
 from tacit.plan.physical.lower_join import equality, place_join, place_mark, place_pairs
 from tacit.plan.physical.lower_psi import place_match
@@ -220,6 +221,11 @@ class Lowering:
         return replace(table, physical=input.physical | scalar.physical)
 
     def _aggregate(self, relation: Aggregate) -> SharedTable:
+        fused = grouped_join(relation, self.demands, self.catalog)
+        if fused is not None:
+            self.demands.add(fused.summed.input, summed_demand(fused, self.demands))
+            sides = self.place(fused.join.left), self.place(fused.summed.input)
+            return place_group_join(relation, fused, *sides, self.demands, self.emit)
         # What others read, too, has been chosen row by row already.
         chosen = conditional(relation) if relation.input not in self.placed else None
         if chosen is None or is_local(relation.input, self.catalog):

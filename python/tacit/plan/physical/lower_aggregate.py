@@ -42,7 +42,7 @@ def conditional(relation: Aggregate) -> Conditional | None:
     """
     if relation.keys or not isinstance(relation.input, Project):
         return None
-    columns, conditions, aggregations = _Columns(), dict[str, str](), []
+    columns, conditions, aggregations = ProjectedColumns(), dict[str, str](), []
     for each in relation.aggregations:
         plain = replace(each, known=aggregation_field(each, relation.input, False))
         argument = None if each.column is None else dict(relation.input.outputs)[each.column]
@@ -62,7 +62,7 @@ def conditional(relation: Aggregate) -> Conditional | None:
     return Conditional(Aggregate(Project(relation.input.input, outputs), (), tuple(aggregations)), conditions)
 
 
-class _Columns:
+class ProjectedColumns:
     """The columns of a projection, each expression once."""
 
     def __init__(self) -> None:

@@ -38,8 +38,8 @@ def place_join(
         emit.next,
         left.step,
         right.step,
-        left_keys=_names(left, left_keys),
-        right_keys=_names(right, right_keys),
+        left_keys=physical_names(left, left_keys),
+        right_keys=physical_names(right, right_keys),
         left_columns=tuple(physical_of(left_columns)),
         right_columns=tuple(physical_of(right_columns)),
         kept=relation.kept,
@@ -70,8 +70,8 @@ def place_mark(
         emit.next,
         choices.step,
         input.step,
-        left_keys=_names(choices, choice_keys),
-        right_keys=_names(input, input_keys),
+        left_keys=physical_names(choices, choice_keys),
+        right_keys=physical_names(input, input_keys),
         left_columns=(),
         right_columns=tuple(physical_of(columns)),
         kept="right",
@@ -114,7 +114,8 @@ def carried(table: SharedTable, want: Want) -> Columns:
     return {name: tuple(dict.fromkeys(table.column(name, rep) for rep in sorted(reps))) for name, reps in want.items()}
 
 
-def _names(table: SharedTable, keys: list[tuple[str, Rep]]) -> tuple[str, ...]:
+def physical_names(table: SharedTable, keys: list[tuple[str, Rep]]) -> tuple[str, ...]:
+    """The physical columns of keys in their representations."""
     return tuple(table.column(*key).name for key in keys)
 
 

@@ -324,6 +324,25 @@ class GroupBy(_Operator):
 
 
 @dataclass(frozen=True)
+class GroupJoin(_Operator):
+    """The rows of left with sums and counts of the right rows of equal keys, valid where there is such a row.
+
+    Left keys are unique among valid rows; NULL keys match nothing. left_columns: those that are kept. kept: all rows of
+    left stay, in their order. Of no right rows sums are NULL and counts 0.
+    """
+
+    op: ClassVar[str] = "group_join"
+    id: int
+    left: int
+    right: int
+    left_keys: tuple[str, ...]
+    right_keys: tuple[str, ...]
+    left_columns: tuple[str, ...]
+    aggregates: tuple[Aggregated, ...]
+    kept: bool = False
+
+
+@dataclass(frozen=True)
 class Aggregate(_Operator):
     """Exactly one valid row."""
 
@@ -405,7 +424,7 @@ class Release(_Operator):
     most: int | None = None
 
 
-Secure = Filter | Project | Union | Join | Pairs | Broadcast | GroupBy | Aggregate | Window | Sort | Limit
+Secure = Filter | Project | Union | Join | Pairs | Broadcast | GroupBy | GroupJoin | Aggregate | Window | Sort | Limit
 """Operators over the tables of earlier steps."""
 
 Matching = Psi | CircuitPsi | UniversalIds
@@ -423,7 +442,7 @@ def inputs(operator: Operator) -> tuple[int, ...]:
             return ()
         case Union():
             return operator.inputs
-        case Join() | Pairs():
+        case Join() | GroupJoin() | Pairs():
             return operator.left, operator.right
         case Broadcast():
             return operator.input, operator.scalar

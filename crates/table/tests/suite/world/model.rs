@@ -102,7 +102,7 @@ fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) ->
             let left = select(from[0], &x.left_columns);
             let mut rows = Vec::new();
             for (key, left) in l.rows.iter().zip(&left.rows) {
-                let equal = |other: &&(&Vec<Cell>, &Vec<Cell>)| other.0 == key && !key.contains(&Cell::Null);
+                let equal = |other: &(&Vec<Cell>, &Vec<Cell>)| other.0 == key && !key.contains(&Cell::Null);
                 let group = r.rows.iter().zip(&from[1].rows).filter(equal).map(|(_, row)| row.clone());
                 let group = Clear { names: from[1].names.clone(), rows: group.collect() };
                 if x.kept || !group.rows.is_empty() {
