@@ -96,6 +96,10 @@ def operators() -> list[tuple[str, dict[str, object]]]:
         ("universal_ids of two owners' such tables, whose rows all match", universal_ids()),
         ("group by the key, one SUM", {**group, "aggregates": [total]}),
         ("group by the key, one MAX", {**group, "aggregates": [largest]}),
+        (
+            "group_join of two such tables, unique left keys, one SUM",
+            {**join, "op": "group_join", "left_columns": ["v1", "w1"], "aggregates": [{**total, "column": "v2"}]},
+        ),
         ("distinct keys", {**group, "aggregates": []}),
         ("aggregate: SUM of all rows", {"op": "aggregate", "input": 1, "aggregates": [total]}),
         ("aggregate: MAX of all rows", {"op": "aggregate", "input": 1, "aggregates": [largest]}),

@@ -71,6 +71,17 @@ OPERATORS: list[dict[str, Any]] = [
     },
     {"id": 8, "op": "sort", "input": 1, "keys": [{"column": "x", "descending": True, "nulls_first": False}]},
     {"id": 9, "op": "limit", "input": 1, "count": 2, "offset": 1},
+    {
+        "id": 10,
+        "op": "group_join",
+        "left": 1,
+        "right": 1,
+        "left_keys": ["y"],
+        "right_keys": ["y"],
+        "left_columns": ["y"],
+        "aggregates": [{"name": "t", "function": "sum", "column": "x", "kind": SUM}],
+        "kept": True,
+    },
 ]
 RELEASE = {"id": 10, "op": "release", "input": 1, "to": ["a"], "columns": ["x"], "ordered": True}
 OPENED = [{"name": "x", "kind": KIND}]

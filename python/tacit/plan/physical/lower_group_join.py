@@ -3,8 +3,8 @@
 The groups are rows of the left side: their keys are columns of it that never repeat together. All that is added up is
 of the right side. So one sort by the join's keys finds the groups, too, and no column of left moves.
 
-A side with more rows than the other gives no fewer rows in the end, and is left to a join. So is a join between two
-nodes whose sides owners can sort, which is done by a merge.
+It has as many rows as the left side. Where a group_by would have fewer, a join and a group_by it is. So it is between
+two nodes where owners can sort both sides, whose rows are merged.
 """
 
 from __future__ import annotations
@@ -150,8 +150,8 @@ def _twice(right: Relation, projected: Relation, catalog: Catalog) -> tuple[Rela
 def _is_better(relation: Aggregate, join: Join, catalog: Catalog) -> bool:
     """Whether it gives no more rows than a group_by would, and takes the place of no merge."""
     groups = group_domain(relation.input, relation.keys)
-    rows, most = most_rows(join.left), most_rows(join.right)
-    if rows > (most if groups is None else min(groups, most)) and not join.keeps_left:
+    rows, most = most_rows(join.left), most_rows(join)
+    if rows > (most if groups is None else min(groups, most)):
         return False
     return catalog.engine != "two" or not (_is_sortable(join.left, catalog) and _is_sortable(join.right, catalog))
 
