@@ -8,6 +8,7 @@ import pytest
 
 from tacit.plan.algebra.types import Decimal, Integer, Varchar
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.physical import lower
 from tacit.plan.physical import operators as ops
 from tacit.plan.physical.cost import predict, total
 from tacit.plan.physical.placed import PlacedPlan, SecureStep
@@ -82,12 +83,12 @@ def test_groups_that_are_rows_of_the_unique_side(query: str) -> None:
         "SELECT id, SUM(cost) AS s FROM people JOIN visits ON id = pid WHERE cost < zip GROUP BY id",
         # A row without a visit counts, and an expression of NULL may be a value.
         "SELECT id, COUNT(*) AS n FROM people LEFT JOIN visits ON id = pid GROUP BY id",
-        "SELECT id, SUM(CASE WHEN cost IS NULL THEN 1 ELSE 0 END) AS n FROM people LEFT JOIN visits ON id = pid GROUP BY id",
+        "SELECT id, SUM(CASE WHEN cost IS NULL THEN 1 END) AS n FROM people LEFT JOIN visits ON id = pid GROUP BY id",
         # There are fewer visits than people.
         "SELECT id, SUM(cost) AS s FROM people JOIN few ON id = pid GROUP BY id",
         # The join's rows are read twice.
-        "WITH j AS (SELECT id, zip, cost FROM people JOIN visits ON id = pid) SELECT id, SUM(cost) AS s FROM j GROUP BY id"
-        " UNION ALL SELECT zip, SUM(cost) FROM j GROUP BY zip",
+        "WITH j AS (SELECT id, zip, cost FROM people JOIN visits ON id = pid) "
+        "SELECT id, SUM(cost) AS s FROM j GROUP BY id UNION ALL SELECT zip, SUM(cost) FROM j GROUP BY zip",
     ],
 )
 def test_other_groups(query: str) -> None:
@@ -105,9 +106,9 @@ def cost(plan: PlacedPlan) -> tuple[int, int]:
     return found.rounds, found.bytes
 
 
-def test_one_step_costs_less_than_two() -> None:
-    """Than with a condition between them that holds of every row."""
-    query = "SELECT id, SUM(cost) AS s FROM people JOIN visits ON id = pid {} GROUP BY id"
-    one, two = (compile_query(query.format(where), THREE, ("a",)) for where in ("", "WHERE cost < zip + 5000"))
-    assert group_joins(query.format("")) and not group_joins(query.format("WHERE cost < zip + 5000"))
-    assert all(2 * mine < its for mine, its in zip(cost(one), cost(two), strict=True))
+def test_one_step_costs_less_than_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    query = "SELECT id, SUM(cost) AS s, COUNT(*) AS n FROM people JOIN visits ON id = pid GROUP BY id"
+    one = compile_query(query, THREE, ("a",))
+    monkeypatch.setattr(lower, "grouped_join", lambda *_: None)
+    two = compile_query(query, THREE, ("a",))
+    assert all(mine < 0.7 * its for mine, its in zip(cost(one), cost(two), strict=True))

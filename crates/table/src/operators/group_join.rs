@@ -6,14 +6,14 @@
 //! stay valid; of no right rows counts are 0 and sums NULL. Discloses nothing: not even which rows match.
 //!
 //! It is what a `group_by` of a `join` by the join's keys gives, with one sort for both, and without copies of left
-//! columns in right rows. (The groupjoin of Moerkotte and Neumann, "Accelerating queries with group-by and join by
-//! groupjoin", PVLDB 4, 2011; secret-shared by sums from the first row on as in [`super::group_by`].)
+//! columns in right rows. (The groupjoin of Moerkotte and Neumann, PVLDB 4, 2011, "Accelerating queries with group-by
+//! and join by groupjoin". Sums are from the first row on, as in [`super::group_by`].)
 //!
 //! Method: one stable sort of right and left rows by key, right rows first among equals, so that a left row is the last
 //! row of its group. Values are summed up from the first row on, locally; left rows count zero. The last rows of groups
-//! move to the front, where neighbours' differences are the groups' sums, and then each row goes back to where it came
-//! from: left rows have the sums of their groups. Rows that are not valid, or whose key is NULL, sort behind everything,
-//! into groups that no valid row without NULL is in. A left row found a right one where it is not the first row of its
+//! move to the front, where neighbours' differences are the groups' sums. Then each row goes back to where it came from,
+//! and left rows have the sums of their groups. Rows that are not valid, or whose key is NULL, sort behind everything.
+//! Their groups have no valid row without a NULL. A left row found a right one where it is not the first row of its
 //! group.
 //!
 //! Cost beyond the sort: n left and m right rows have a key of w bits and W bits of sums. An equality of w bits, a
