@@ -69,10 +69,9 @@ class Planning:
         """The plan of a stage with these disclosures. A plan that is only priced needs none."""
         found = self.lowered(stage)
         steps = with_merged((*found.lowering.emit.steps, *found.last), self._merges(stage))
+        placed = found.lowering.placed | found.lowering.fused
         joins = tuple(
-            f"step {found.lowering.placed[relation].step} is {reason}"
-            for relation, reason in stage.why.items()
-            if relation in found.lowering.placed
+            f"step {placed[relation].step} is {reason}" for relation, reason in stage.why.items() if relation in placed
         )
         catalog = self.catalog
         return PlacedPlan(

@@ -11,10 +11,10 @@
 //!
 //! Method: one stable sort of right and left rows by key, right rows first among equals, so that a left row is the last
 //! row of its group. Values are summed up from the first row on, locally; left rows count zero. The last rows of groups
-//! move to the front, where neighbours' differences are the groups' sums. Then each row goes back to where it came from,
-//! and left rows have the sums of their groups. Rows that are not valid, or whose key is NULL, sort behind everything.
-//! Their groups have no valid row without a NULL. A left row found a right one where it is not the first row of its
-//! group.
+//! move to the front, where neighbours' differences are the groups' sums. Then each row goes back to where it came
+//! from, and left rows have the sums of their groups. Rows that are not valid, or whose key is NULL, sort behind
+//! everything. Their groups have no valid row without a NULL. A left row found a right one where it is not the first
+//! row of its group.
 //!
 //! Cost beyond the sort: n left and m right rows have a key of w bits and W bits of sums. An equality of w bits, a
 //! partition, and about 4 (n + m) (W + w / 3 + log2 (n + m)) bits in 9 rounds. No column of left moves.

@@ -62,7 +62,8 @@ class Lowering:
     """Places relations one after the other.
 
     announced: the sizes that are announced. matches: step to each join of two owners that shows any. merges: the joins
-    whose sides can be sorted by their owners, and how.
+    whose sides can be sorted by their owners, and how. fused: the joins that an aggregation above does, too, with its
+    table.
     """
 
     def __init__(self, catalog: Catalog, demands: Demands, readers: Readers) -> None:
@@ -74,6 +75,7 @@ class Lowering:
         self.announced: list[Announcement] = []
         self.matches: dict[int, Match | FullJoin] = {}
         self.placed: dict[Relation, SharedTable] = {}
+        self.fused: dict[Relation, SharedTable] = {}
 
     def place(self, relation: Relation) -> SharedTable:
         """The shared table of a relation, with the columns that all its uses demand."""
@@ -225,7 +227,8 @@ class Lowering:
         if fused is not None:
             self.demands.add(fused.summed.input, summed_demand(fused, self.demands))
             sides = self.place(fused.join.left), self.place(fused.summed.input)
-            return place_group_join(relation, fused, *sides, self.demands, self.emit)
+            self.fused[fused.join] = place_group_join(relation, fused, *sides, self.demands, self.emit)
+            return self.fused[fused.join]
         # What others read, too, has been chosen row by row already.
         chosen = conditional(relation) if relation.input not in self.placed else None
         if chosen is None or is_local(relation.input, self.catalog):
