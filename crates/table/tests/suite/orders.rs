@@ -208,6 +208,29 @@ fn rows_that_the_query_holds_equal_show_nothing_of_what_ordered_them_before() {
     }
 }
 
+/// Departments by their number of salaries, and beside them how many rows of the staff they have.
+fn beside_departments(columns: &[&str], kept: bool) -> Vec<String> {
+    let kind: serde_json::Value = serde_json::from_str(&ring64(20, false)).expect("a kind");
+    let count = serde_json::json!({"name": "rows", "function": "count_rows", "kind": kind});
+    let join = serde_json::json!({"id": 4, "op": "group_join", "left": 3, "right": 1, "left_keys": ["dept"],
+        "right_keys": ["dept"], "left_columns": columns, "aggregates": [count], "kept": kept});
+    vec![staff(), groups(2, 1, &["dept"]), sort_by(3, 2, &["n", "dept"]), join.to_string()]
+}
+
+#[test]
+fn rows_that_all_stay_beside_their_sums_stay_in_order() {
+    let opened = |columns: &[&str], kept| {
+        let shown = release(9, 4, &[columns, &["rows"]].concat(), true);
+        [beside_departments(columns, kept), vec![shown]].concat()
+    };
+    for engine in ENGINES {
+        let rows = shown(&opened(&["dept", "n"], true), engine);
+        assert_eq!(rows, [[0, 3, 3], [1, 3, 3], [2, 3, 3], [3, 3, 3]]);
+    }
+    refused(&opened(&["dept", "n"], false));
+    refused(&opened(&["dept"], true));
+}
+
 #[test]
 fn columns_that_are_gone_order_nothing() {
     // Salaries order the groups of a department even where only a number computed from them is left.
