@@ -35,8 +35,11 @@ THREE = catalog(
     table("few", "b", VISITS, rows=5_000),
     table("others", "c", VISITS, rows=50_000),
 )
-TWO = replace(THREE, parties=("a", "b"), nodes=("a", "b"), engine="two", tables=THREE.tables[:3])
-BOTH = "(SELECT * FROM visits UNION ALL SELECT * FROM few) v"
+TWO = replace(
+    catalog(("a", "b"), *THREE.tables[:2], table("others", "a", VISITS, rows=50_000)),
+    engine="two",
+)
+BOTH = "(SELECT * FROM visits UNION ALL SELECT * FROM others) v"
 
 
 def steps(query: str, catalog: Catalog = THREE) -> list[ops.Operator]:
