@@ -45,7 +45,7 @@ from tacit.plan.physical import operators as ops
 from tacit.plan.physical.demands import Demands, merge, part
 from tacit.plan.physical.emitter import Emitter, passed
 from tacit.plan.physical.lower_aggregate import conditional, grouped
-from tacit.plan.physical.lower_group_join import grouped_join, place_group_join, summed_demand
+from tacit.plan.physical.lower_group_join import grouped_join, left_demand, place_group_join, summed_demand
 from tacit.plan.physical.lower_input import Announcement, place_input
 from tacit.plan.physical.lower_join import equality, place_join, place_mark, place_pairs
 from tacit.plan.physical.lower_psi import place_match
@@ -225,10 +225,11 @@ class Lowering:
     def _aggregate(self, relation: Aggregate) -> SharedTable:
         fused = grouped_join(relation, self.demands, self.catalog)
         if fused is not None:
+            self.demands.add(fused.join.left, left_demand(relation, fused, self.demands))
             self.demands.add(fused.summed.input, summed_demand(fused, self.demands))
             sides = self.place(fused.join.left), self.place(fused.summed.input)
-            self.fused[fused.join] = place_group_join(relation, fused, *sides, self.demands, self.emit)
-            return self.fused[fused.join]
+            self.fused[fused.own] = place_group_join(relation, fused, *sides, self.demands, self.emit)
+            return self.fused[fused.own]
         # What others read, too, has been chosen row by row already.
         chosen = conditional(relation) if relation.input not in self.placed else None
         if chosen is None or is_local(relation.input, self.catalog):

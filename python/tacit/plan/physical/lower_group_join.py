@@ -30,10 +30,11 @@ from tacit.plan.rules.push_down import is_local
 
 @dataclass(frozen=True)
 class GroupedJoin:
-    """keys: of the groups, each with its column of the join's left side. summed: the aggregates, over the right side
-    with the columns that they add up.
+    """own: the query's join that this one does. keys: of the groups, each with its column of the join's left side.
+    summed: the aggregates, over the right side with the columns that they add up.
     """
 
+    own: Join
     join: Join
     keys: Mapping[str, str]
     summed: Aggregate
@@ -42,10 +43,30 @@ class GroupedJoin:
 def grouped_join(relation: Aggregate, demands: Demands, catalog: Catalog) -> GroupedJoin | None:
     """What one step computes of an aggregation; None where a join and then a group_by do it."""
     source = relation.input
-    outputs = dict(source.outputs) if isinstance(source, Project) else {e.name: reference(e) for e in fields(source)}
     join = source.input if isinstance(source, Project) else source
     if not isinstance(join, Join) or join.keeps_right or is_local(join, catalog) or not relation.keys:
         return None
+    if demands.readers(source) > 1 or demands.readers(join) > 1:
+        return None
+    found = _grouped(relation, join, demands, catalog)
+    inner = join.right
+    if found is not None or not isinstance(inner, Join) or demands.readers(inner) > 1 or is_local(inner, catalog):
+        return found
+    turned = _turned(join, inner)
+    found = None if turned is None else _grouped(relation, turned, demands, catalog)
+    return None if found is None else replace(found, own=inner)
+
+
+def _turned(join: Join, inner: Join) -> Join | None:
+    """The same rows, where what only matches left rows of a join beneath is joined to these first."""
+    if join.kept != "none" or inner.kept != "none" or not set(join.right_keys) <= set(names(inner.left)):
+        return None
+    return replace(inner, left=replace(join, right=inner.left))
+
+
+def _grouped(relation: Aggregate, join: Join, demands: Demands, catalog: Catalog) -> GroupedJoin | None:
+    source = relation.input
+    outputs = dict(source.outputs) if isinstance(source, Project) else {e.name: reference(e) for e in fields(source)}
     keys = {key: _of_left(join, outputs[key]) for key in relation.keys}
     columns = {key: column for key, column in keys.items() if column is not None}
     if len(columns) < len(keys) or not _is_row(join, frozenset(columns.values()), catalog):
@@ -53,9 +74,16 @@ def grouped_join(relation: Aggregate, demands: Demands, catalog: Catalog) -> Gro
     summed = _summed(relation, join, outputs)
     if summed is None or not _is_better(relation, join, catalog):
         return None
-    if any(demands.readers(each) > 1 for each in {source, join, *_twice(join.right, summed.input, catalog)}):
+    if any(demands.readers(each) > 1 for each in _twice(join.right, summed.input, catalog)):
         return None
-    return GroupedJoin(join, columns, summed)
+    return GroupedJoin(join, join, columns, summed)
+
+
+def left_demand(whole: Aggregate, found: GroupedJoin, demands: Demands) -> Want:
+    """What the step needs of the left side."""
+    want = demands.found[whole]
+    shown = ({column: want[key]} for key, column in found.keys.items() if key in want)
+    return merge(demands.equal(found.join.left, found.join.left_keys), *shown)
 
 
 def summed_demand(found: GroupedJoin, demands: Demands) -> Want:
