@@ -3,9 +3,10 @@
 The groups are rows of the left side: their keys are columns of it that never repeat together. All that is added up is
 of the right side. So one sort by the join's keys finds the groups, too, and no column of left moves.
 
-Where a third relation only matches rows of the left side, as of IN (SELECT ...), these are joined first. It has as many
-rows as the left side. Where a group_by would have fewer, a join and a group_by it is. So it is between
-two nodes where owners can sort both sides, whose rows are merged.
+Where a third relation only matches rows of the left side, as that of IN (SELECT ...) does, these are joined first.
+
+The step has as many rows as the left side. Where a group_by would have fewer, a join and a group_by do it. So they do
+between two nodes where owners can sort both sides, whose rows are merged.
 """
 
 from __future__ import annotations
