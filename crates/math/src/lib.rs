@@ -26,6 +26,7 @@ pub mod randomness;
 pub mod ring;
 #[cfg(target_arch = "x86_64")]
 pub mod ristretto;
+pub mod running;
 pub mod simd;
 pub mod transpose;
 pub mod universal;

@@ -1,5 +1,6 @@
 //! Permutations of row numbers, as vectors of destinations: row i goes to position `p[i]`.
 
+use crate::plane::words_for;
 use crate::prg::Prg;
 
 /// A uniformly random permutation of 0..n drawn from a PRG (Fisher-Yates; indices without bias, Lemire 2019).
@@ -63,6 +64,21 @@ pub fn scatter<T: Copy + Default>(x: &[T], p: &[u32]) -> Vec<T> {
 /// `out[i] = x[p[i]]`.
 pub fn gather<T: Copy>(x: &[T], p: &[u32]) -> Vec<T> {
     p.iter().map(|&from| x[from as usize]).collect()
+}
+
+/// Whether p has every number below its length, and each once.
+pub fn is_permutation(p: &[u32]) -> bool {
+    let mut seen = vec![0u64; words_for(p.len())];
+    let mut again = false;
+    for &to in p {
+        if to as usize >= p.len() {
+            return false;
+        }
+        let (word, bit) = (&mut seen[to as usize / 64], 1 << (to % 64));
+        again |= *word & bit != 0;
+        *word |= bit;
+    }
+    !again
 }
 
 /// The permutation that undoes p. None if p is no permutation: a number that is no row, or one that comes twice.

@@ -61,6 +61,9 @@ impl Seed {
     }
 }
 
+/// Bytes of a long vector that are drawn at a time: within the first-level cache, and whole blocks.
+const PIECE: usize = 8 << 10;
+
 /// AES-128-CTR as a stream of pseudorandom words. Two holders of a seed that ask for the same lengths in the same order
 /// get the same words. Every request starts at a fresh block; block i is the encryption of i, both as 128-bit
 /// little-endian numbers.
@@ -113,10 +116,27 @@ impl Prg {
         self.next += blocks.len() as u64;
     }
 
-    /// A vector of pseudorandom words.
+    /// A vector of pseudorandom words. The same words as [`Self::fill`] gives a slice of that length.
     pub fn vector<T: Pod>(&mut self, len: usize) -> Vec<T> {
-        let mut out = vec![T::zeroed(); len];
-        self.fill(&mut out);
+        let mut piece = [0u128; PIECE / 16];
+        match bytemuck::try_cast_slice_mut(&mut piece) {
+            Ok(piece) if size_of::<T>() * len > PIECE => self.collected(len, piece),
+            _ => {
+                let mut out = vec![T::zeroed(); len];
+                self.fill(&mut out);
+                out
+            }
+        }
+    }
+
+    /// A long vector, made piece by piece, so that its memory is written once: nothing clears it first.
+    fn collected<T: Pod>(&mut self, len: usize, piece: &mut [T]) -> Vec<T> {
+        let mut out = Vec::with_capacity(len);
+        while out.len() < len {
+            let words = piece.len().min(len - out.len());
+            self.fill(&mut piece[..words]);
+            out.extend_from_slice(&piece[..words]);
+        }
         out
     }
 

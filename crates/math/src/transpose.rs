@@ -84,6 +84,25 @@ fn gather_through<T: Row>(planes: &[&Plane], rows: usize, from: &[u32]) -> Vec<P
     to_planes(from.len(), planes.len(), |i, _| words[from[i] as usize].part(0))
 }
 
+/// The planes with their rows rearranged: row i moves to the position to[i], which is public; all positions are
+/// different. At most 64 planes.
+///
+/// As [`gather_planes`], where row words are written in random order and read one after the other. A processor waits
+/// for what it reads and not for what it writes.
+pub fn scatter_planes(planes: &[&Plane], to: &[u32]) -> Vec<Plane> {
+    assert!(planes.len() <= 64, "a row word has 64 bits");
+    assert!(planes.iter().all(|plane| plane.rows() == to.len()), "one position per row");
+    if planes.len() <= 32 { scatter_through::<u32>(planes, to) } else { scatter_through::<[u64; 1]>(planes, to) }
+}
+
+fn scatter_through<T: Row>(planes: &[&Plane], to: &[u32]) -> Vec<Plane> {
+    let mut words = vec![T::default(); to.len()];
+    for_each_square(planes, to.len(), |first, part, square| {
+        to[first..].iter().zip(square).for_each(|(&to, bits)| words[to as usize].set(part, *bits));
+    });
+    to_planes(to.len(), planes.len(), |i, _| words[i].part(0))
+}
+
 /// A row of bits, as stored between transposes: parts of up to 64 bits, low part first.
 trait Row: Copy + Default {
     fn part(&self, part: usize) -> u64;
@@ -146,9 +165,18 @@ fn to_planes(rows: usize, width: usize, row: impl Fn(usize, usize) -> u64) -> Ve
 
 /// The inverse of [`to_planes`]; absent planes are zero.
 fn from_planes<T: Row>(planes: &[&Plane], rows: &mut [T]) {
-    assert!(planes.iter().all(|plane| plane.words().len() == words_for(rows.len())), "planes of {} rows", rows.len());
+    for_each_square(planes, rows.len(), |first, part, square| {
+        rows[first..].iter_mut().zip(square).for_each(|(row, bits)| row.set(part, *bits));
+    });
+}
+
+/// Gives `take` the rows' parts, 64 rows at a time: the number of the first, the part, and the part of each; behind the
+/// last row they are zero.
+#[inline(always)]
+fn for_each_square(planes: &[&Plane], rows: usize, mut take: impl FnMut(usize, usize, &[u64; 64])) {
+    assert!(planes.iter().all(|plane| plane.words().len() == words_for(rows)), "planes of {rows} rows");
     let square = square::fastest();
-    for (tile, rows) in rows.chunks_mut(64 * TILE).enumerate() {
+    for (tile, first) in (0..rows).step_by(64 * TILE).enumerate() {
         for (part, planes) in planes.chunks(64).enumerate() {
             let mut squares = [[0; 64]; TILE];
             for (j, plane) in planes.iter().enumerate() {
@@ -159,11 +187,9 @@ fn from_planes<T: Row>(planes: &[&Plane], rows: &mut [T]) {
                     words.iter().zip(&mut squares).for_each(|(word, m)| m[j] = *word);
                 }
             }
-            for (m, rows) in squares.iter_mut().zip(rows.chunks_mut(64)) {
+            for (m, first) in squares.iter_mut().zip((first..rows).step_by(64)) {
                 square(m);
-                for (row, word) in rows.iter_mut().zip(m) {
-                    row.set(part, *word);
-                }
+                take(first, part, m);
             }
         }
     }

@@ -3,14 +3,8 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tacit_math::permutation::{gather, invert, random, scatter};
+use tacit_math::permutation::{gather, invert, is_permutation, random, scatter};
 use tacit_math::{Prg, Seed};
-
-fn is_permutation(p: &[u32]) -> bool {
-    let mut sorted = p.to_vec();
-    sorted.sort_unstable();
-    sorted.iter().enumerate().all(|(i, &x)| i == x as usize)
-}
 
 /// Chi-square over all n! outcomes: (expected mean = degrees of freedom k, deviation sqrt(2k)); six deviations.
 #[test]
@@ -72,6 +66,7 @@ fn what_is_no_permutation_has_no_inverse() {
     assert_eq!(invert(&[]), Some(vec![]));
     for p in [&[1][..], &[0, 0], &[0, 2], &[2, 0, 0], &[0, 1, u32::MAX], &[u32::MAX; 3]] {
         assert_eq!(invert(p), None, "{p:?}");
+        assert!(!is_permutation(p), "{p:?}");
     }
 }
 
@@ -87,7 +82,12 @@ proptest! {
         let mut prg = Prg::new(&Seed::from_bytes(seed));
         let (p, q) = (random(n, &mut prg), random(n, &mut prg));
         let x: Vec<u64> = prg.vector(n);
-        prop_assert!(is_permutation(&p));
+        let mut sorted = p.clone();
+        sorted.sort_unstable();
+        prop_assert!(sorted.iter().copied().eq(0..n as u32) && is_permutation(&p));
+        let mut wrong = p.clone();
+        wrong.extend(p.first());
+        prop_assert_eq!(is_permutation(&wrong), n == 0);
         prop_assert_eq!(&gather(&scatter(&x, &p), &p), &x);
         prop_assert_eq!(&scatter(&gather(&x, &p), &p), &x);
         let inverse = invert(&p).expect("a permutation");

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tacit_math::plane::words_for;
-use tacit_math::{Plane, Prg, Seed, transpose};
+use tacit_math::{Plane, Prg, Seed, permutation, transpose};
 
 /// Sizes around word borders.
 const SIZES: [usize; 8] = [0, 1, 63, 64, 65, 127, 128, 1000];
@@ -198,9 +198,23 @@ proptest! {
         let from: Vec<u32> = prg.vector(if rows == 0 { 0 } else { other });
         let from: Vec<u32> = from.into_iter().map(|row| row % rows.max(1) as u32).collect();
         let gathered = transpose::gather_planes(&narrow.iter().collect::<Vec<_>>(), &from);
+        let to = permutation::random(rows, &mut prg);
+        let scattered = transpose::scatter_planes(&narrow.iter().collect::<Vec<_>>(), &to);
         let wide = transpose::planes_of_wide_rows(&wide, width);
-        for plane in narrow.iter().chain(&wide).chain(&gathered) {
+        for plane in narrow.iter().chain(&wide).chain(&gathered).chain(&scattered) {
             prop_assert_eq!(behind(plane), 0, "{} planes of {} rows", width, plane.rows());
+        }
+    }
+
+    #[test]
+    fn scattered_planes_are_scattered_columns(rows in 0..1500usize, width in 0..65usize, seed: [u8; 16]) {
+        let mut prg = Prg::new(&Seed::from_bytes(seed));
+        let planes: Vec<Plane> = (0..width).map(|_| Plane::random(rows, &mut prg)).collect();
+        let to = permutation::random(rows, &mut prg);
+        let scattered = transpose::scatter_planes(&planes.iter().collect::<Vec<_>>(), &to);
+        prop_assert_eq!(scattered.len(), width);
+        for (plane, scattered) in planes.iter().zip(scattered) {
+            prop_assert_eq!(scattered.to_bools(), permutation::scatter(&plane.to_bools(), &to));
         }
     }
 

@@ -87,6 +87,24 @@ proptest! {
 
     /// Buffers need no alignment.
     #[test]
+    fn vectors_are_what_fills_give(length in 0usize..20_000, seed: [u8; 16]) {
+        fn check<T: bytemuck::Pod + Eq + std::fmt::Debug>(length: usize, seed: [u8; 16]) -> (Vec<T>, Vec<T>) {
+            let [mut first, mut second] = [(); 2].map(|()| Prg::new(&Seed::from_bytes(seed)));
+            let mut filled = vec![T::zeroed(); length];
+            first.fill(&mut filled);
+            let made = second.vector(length);
+            assert_eq!(first.vector::<u64>(1), second.vector::<u64>(1), "both go on alike");
+            (made, filled)
+        }
+        let (made, filled) = check::<u32>(length, seed);
+        prop_assert_eq!(made, filled);
+        let (made, filled) = check::<u128>(length, seed);
+        prop_assert_eq!(made, filled);
+        let (made, filled) = check::<[u8; 3]>(length, seed);
+        prop_assert_eq!(made, filled);
+    }
+
+    #[test]
     fn fill_at_any_address(offset in 0usize..64, length in 0usize..5000) {
         let mut buffer = vec![0_u8; 64 + 5000 + 1];
         generator().fill(&mut buffer[offset..offset + length]);

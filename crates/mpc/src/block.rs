@@ -171,6 +171,17 @@ impl Block {
             r128: self.r128.iter().map(|c| permutation::gather(c, from)).collect(),
         }
     }
+
+    /// Row i moves to the position to[i], in all columns. All positions are different.
+    pub fn scatter(&self, to: &[u32]) -> Self {
+        Self {
+            rows: to.len(),
+            bits: scatter_planes(&self.bits.iter().collect::<Vec<_>>(), to),
+            r32: self.r32.iter().map(|c| permutation::scatter(c, to)).collect(),
+            r64: self.r64.iter().map(|c| permutation::scatter(c, to)).collect(),
+            r128: self.r128.iter().map(|c| permutation::scatter(c, to)).collect(),
+        }
+    }
 }
 
 fn combine<R: Ring>(x: &mut [Vec<R>], y: &[Vec<R>], op: impl Fn(R, R) -> R) {
@@ -198,6 +209,11 @@ fn mask<R: Ring>(column: &mut [R], prg: &mut Prg, op: impl Fn(R, R) -> R) {
 /// Row i of every plane becomes the old row from[i].
 pub fn gather_planes(planes: &[&Plane], from: &[u32]) -> Vec<Plane> {
     planes.chunks(64).flat_map(|group| transpose::gather_planes(group, from)).collect()
+}
+
+/// Row i of every plane moves to the position to[i].
+pub fn scatter_planes(planes: &[&Plane], to: &[u32]) -> Vec<Plane> {
+    planes.chunks(64).flat_map(|group| transpose::scatter_planes(group, to)).collect()
 }
 
 /// A column followed by `more` zeros.

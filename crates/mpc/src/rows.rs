@@ -2,7 +2,7 @@
 
 use tacit_math::{Plane, permutation, ring};
 
-use crate::block::{gather_planes, padded};
+use crate::block::{gather_planes, padded, scatter_planes};
 use crate::{Linear, Shape, SharedTypes};
 
 /// A bundle of shared columns that move together. Not printable.
@@ -46,15 +46,18 @@ impl<B: SharedTypes> Rows<B> {
     /// Row i moves to the public position p[i]. None if p is no permutation, as a peer may have it. Local. An engine
     /// without data has no positions, but as many rows.
     pub fn permute_public(&self, p: &[u32]) -> Option<Self> {
-        Some(self.gathered(self.rows, &permutation::invert(p)?))
+        permutation::is_permutation(p).then(|| Self {
+            rows: self.rows,
+            bits: map_columns(&self.bits, self.rows, |c| scatter_planes(c, p)),
+            r32: map_each(&self.r32, self.rows, |c| permutation::scatter(c, p)),
+            r64: map_each(&self.r64, self.rows, |c| permutation::scatter(c, p)),
+            r128: map_each(&self.r128, self.rows, |c| permutation::scatter(c, p)),
+        })
     }
 
     /// Row i is the old row from[i], which is public. Local.
     pub fn gather_public(&self, from: &[u32]) -> Self {
-        self.gathered(from.len(), from)
-    }
-
-    fn gathered(&self, rows: usize, from: &[u32]) -> Self {
+        let rows = from.len();
         Self {
             rows,
             bits: map_columns(&self.bits, rows, |c| gather_planes(c, from)),

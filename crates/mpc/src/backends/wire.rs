@@ -19,7 +19,7 @@ const MESSAGE: usize = 1 << 20;
 
 /// Bytes that may be on their way to a node before it stops computing to receive. What is received soon is still in the
 /// cache, and few buffers serve the whole round.
-const WINDOW: usize = 4 * MESSAGE;
+pub(in crate::backends) const WINDOW: usize = 4 * MESSAGE;
 
 /// The same for streams with which the peer does as much as this node does: it goes on with a piece while this node
 /// makes the next.
@@ -262,6 +262,14 @@ fn extend_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize, cell
     })?;
     // A share that came from a peer is as secret as one that was drawn.
     tacit_marks::secret(&mut cells[before..]);
+    Ok(())
+}
+
+/// Receives as many cells as there is room for.
+pub(in crate::backends) fn recv_into<T: Pod>(session: &mut Session, from: PartyId, cells: &mut [T]) -> Result<()> {
+    session.recv(from, bytemuck::cast_slice_mut(cells))?;
+    // A share that came from a peer is as secret as one that was drawn.
+    tacit_marks::secret(cells);
     Ok(())
 }
 

@@ -5,7 +5,9 @@
 //! composed and nothing unshuffled. Opening is part of the shuffle's last round. The last pass does not move rows: it
 //! outputs, for each original row number, its destination. Eight rounds a pass under rep3.
 
-use tacit_math::{Plane, ring};
+use std::cell::LazyCell;
+
+use tacit_math::{ring, running, transpose};
 
 use super::permute::{no_permutation, numbers_of};
 use crate::circuits::Planes;
@@ -64,7 +66,11 @@ pub fn sorted_labels<B: Backend>(
 /// The key, and behind it public labels.
 fn labelled<B: Backend>(b: &B, key: &[B::Bits], width: usize, label: impl Fn(usize) -> usize) -> Planes<B> {
     let rows = key.first().map_or(0, |plane| plane.rows());
-    let labels = (0..width).map(|j| b.public_bits(rows, || Plane::from_fn(rows, |i| label(i) >> j & 1 == 1)));
+    let planes = LazyCell::new(|| {
+        let labels: Vec<u64> = (0..rows).map(|i| label(i) as u64).collect();
+        transpose::planes_of_rows(&labels, width)
+    });
+    let labels = (0..width).map(|j| b.public_bits(rows, || planes[j].clone()));
     key.iter().cloned().chain(labels).collect()
 }
 
@@ -153,6 +159,8 @@ struct Places<const N: usize> {
     earlier: u32,
     /// Rows from here on.
     left: u32,
+    /// Room for a piece's earlier rows with a nonzero digit.
+    room: Vec<u32>,
 }
 
 impl<const N: usize> LinearScan<u32, N> for Places<N> {
@@ -163,21 +171,28 @@ impl<const N: usize> LinearScan<u32, N> for Places<N> {
             greater = greater.wrapping_add(ring::sum(flags[d]));
             counts[d] = greater.wrapping_neg();
         }
-        Self { counts, earlier: 0, left: flags[0].len() as u32 }
+        Self { counts, earlier: 0, left: flags[0].len() as u32, room: vec![] }
     }
 
     fn piece(&mut self, flags: [&[u32]; N], factors: [&mut [u32]; N], base: &mut [u32]) {
-        for (i, base) in base.iter_mut().enumerate() {
-            let mut any = 0u32;
-            for d in 0..N {
-                factors[d][i] = self.counts[d].wrapping_add(self.earlier);
-                let flag = flags[d][i];
-                self.counts[d] = self.counts[d].wrapping_add(flag);
-                any = any.wrapping_add(flag);
-            }
-            *base = any.wrapping_mul(self.left).wrapping_sub(self.earlier);
-            self.earlier = self.earlier.wrapping_add(any);
-            self.left -= 1;
+        self.room.resize(base.len(), 0);
+        let (any, earlier) = (base, &mut self.room);
+        any.copy_from_slice(flags[0]);
+        flags[1..].iter().for_each(|flags| accumulate(any, flags));
+        self.earlier = running::before(any, self.earlier, earlier);
+        for ((flags, factors), count) in flags.iter().zip(factors).zip(&mut self.counts) {
+            *count = running::before(flags, *count, factors);
+            accumulate(factors, earlier);
         }
+        // The base, in place of the rows with a nonzero digit.
+        for ((any, earlier), left) in any.iter_mut().zip(&*earlier).zip((0..self.left).rev()) {
+            *any = any.wrapping_mul(left + 1).wrapping_sub(*earlier);
+        }
+        self.left -= any.len() as u32;
     }
+}
+
+/// Adds row by row.
+fn accumulate(sums: &mut [u32], more: &[u32]) {
+    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.wrapping_add(*more));
 }

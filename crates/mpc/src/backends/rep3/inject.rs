@@ -13,13 +13,17 @@
 //!
 //! Rounds: 2. Bytes sent by each node: one ring element a bit.
 
+use std::ops::Range;
+
 use tacit_math::{Plane, Ring};
+use tacit_net::PartyId;
 
 use super::{Rep3, Share};
 use crate::Result;
-use crate::backends::wire::{Outgoing, recv_cells};
+use crate::backends::wire::{Outgoing, WINDOW, recv_into};
 
-/// Elements that are computed at a time, within the first-level cache; a multiple of 64.
+/// Elements that are computed at a time, within the first-level cache; a multiple of 64. What is drawn, received or
+/// computed is written to memory once, when nothing more is done to it in its round.
 const PIECE: usize = 1024;
 
 impl Rep3 {
@@ -36,18 +40,22 @@ impl Rep3 {
         let (next, mut shares) = (self.next(), Vec::new());
         self.session.next_round();
         let mut out = Outgoing::masked(&mut self.session, next);
+        let mut buffer = [R::ZERO; PIECE];
         for bit in bits {
             let s = bit.mine.xor(&bit.next);
-            let mut buffer = [R::ZERO; PIECE];
-            for at in (0..s.rows()).step_by(PIECE) {
+            let [mut z_0, mut z_1] = [(); 2].map(|()| Vec::with_capacity(s.rows()));
+            for piece in pieces(s.rows()) {
+                let c = &mut buffer[..piece.len()];
                 // Step 1: c_1 = s - c_0, which c_0 masks from node 1.
-                let c = &mut buffer[..PIECE.min(s.rows() - at)];
                 self.with_previous.fill(c);
-                for_each_bit(&s.words()[at / 64..], c, |s, c_0| R::from_u128(s.into()).sub(c_0));
+                for_each_bit(&s.words()[piece.start / 64..], c, |s, c_0| R::from_u128(s.into()).sub(c_0));
                 out.push_masked(&mut self.session, c)?;
+                // Step 3: z_0 and z_1, drawn in the order in which nodes 2 and 1 draw them.
+                self.with_previous.fill(c);
+                z_0.extend_from_slice(c);
+                self.with_next.fill(c);
+                z_1.extend_from_slice(c);
             }
-            // Step 3: z_0 and z_1, drawn in the order in which nodes 2 and 1 draw them.
-            let (z_0, z_1) = (self.with_previous.vector(s.rows()), self.with_next.vector(s.rows()));
             shares.push(Share { mine: z_0, next: z_1 });
         }
         out.finish(&mut self.session)?;
@@ -59,14 +67,22 @@ impl Rep3 {
     fn inject_second<R: Ring>(&mut self, bits: &[&Share<Plane>]) -> Result<Vec<Share<Vec<R>>>> {
         let (previous, next, mut parts) = (self.previous(), self.next(), Vec::new());
         self.session.next_round();
+        let [mut buffer, mut masks] = [[R::ZERO; PIECE]; 2];
         for bit in bits {
-            // Step 1: c_1 arrives. Step 2: t_1 = c_1 (1 - 2 b_2).
-            let mut t_1: Vec<R> = recv_cells(&mut self.session, previous, bit.next.rows())?;
-            for_each_bit(bit.next.words(), &mut t_1, |b_2, c_1| negate_if(b_2, c_1));
-            // Step 3: z_1 masks t_1 from node 2.
-            let z_1: Vec<R> = self.with_previous.vector(t_1.len());
-            subtract(&mut t_1, &z_1);
-            parts.push((z_1, t_1));
+            let b_2 = &bit.next;
+            let [mut z_1, mut masked] = [(); 2].map(|()| Vec::with_capacity(b_2.rows()));
+            for piece in pieces(b_2.rows()) {
+                let [t_1, z] = [&mut buffer, &mut masks].map(|room| &mut room[..piece.len()]);
+                // Step 1: c_1 arrives. Step 2: t_1 = c_1 (1 - 2 b_2).
+                recv_into(&mut self.session, previous, t_1)?;
+                for_each_bit(&b_2.words()[piece.start / 64..], t_1, negate_if);
+                // Step 3: z_1 masks t_1 from node 2.
+                self.with_previous.fill(z);
+                subtract(t_1, z);
+                z_1.extend_from_slice(z);
+                masked.extend_from_slice(t_1);
+            }
+            parts.push((z_1, masked));
         }
         self.session.next_round();
         self.exchange_parts(next, &mut parts)?;
@@ -77,31 +93,62 @@ impl Rep3 {
     fn inject_third<R: Ring>(&mut self, bits: &[&Share<Plane>]) -> Result<Vec<Share<Vec<R>>>> {
         let (previous, mut parts) = (self.previous(), Vec::new());
         self.session.next_round();
+        let [mut buffer, mut masks] = [[R::ZERO; PIECE]; 2];
         for bit in bits {
-            // Step 1: c_0 is drawn. Step 2: t_2 = c_0 (1 - 2 b_2) + b_2.
-            let mut t_2: Vec<R> = self.with_next.vector(bit.mine.rows());
-            for_each_bit(bit.mine.words(), &mut t_2, |b_2, c_0| negate_if(b_2, c_0).add(R::from_u128(b_2.into())));
-            // Step 3: z_0 masks t_2 from node 1.
-            let z_0: Vec<R> = self.with_next.vector(t_2.len());
-            subtract(&mut t_2, &z_0);
-            parts.push((z_0, t_2));
+            let b_2 = &bit.mine;
+            let [mut z_0, mut masked] = [(); 2].map(|()| Vec::with_capacity(b_2.rows()));
+            for piece in pieces(b_2.rows()) {
+                let [t_2, z] = [&mut buffer, &mut masks].map(|room| &mut room[..piece.len()]);
+                // Step 1: c_0 is drawn. Step 2: t_2 = c_0 (1 - 2 b_2) + b_2.
+                self.with_next.fill(t_2);
+                let t = |b_2: u64, c_0: R| negate_if(b_2, c_0).add(R::from_u128(b_2.into()));
+                for_each_bit(&b_2.words()[piece.start / 64..], t_2, t);
+                // Step 3: z_0 masks t_2 from node 1.
+                self.with_next.fill(z);
+                subtract(t_2, z);
+                z_0.extend_from_slice(z);
+                masked.extend_from_slice(t_2);
+            }
+            parts.push((z_0, masked));
         }
         self.session.next_round();
         self.exchange_parts(previous, &mut parts)?;
         Ok(parts.into_iter().map(|(z_0, z_2)| Share { mine: z_2, next: z_0 }).collect())
     }
 
-    /// Step 3 of nodes 1 and 2: the second vector of every part, t_1 - z_1 or t_2 - z_0, becomes z_2.
-    fn exchange_parts<R: Ring>(&mut self, peer: tacit_net::PartyId, parts: &mut [(Vec<R>, Vec<R>)]) -> Result<()> {
+    /// Step 3 of nodes 1 and 2: the second vector of every part, t_1 - z_1 or t_2 - z_0, becomes z_2. The other node's
+    /// elements are received and added while later ones are still sent.
+    fn exchange_parts<R: Ring>(&mut self, peer: PartyId, parts: &mut [(Vec<R>, Vec<R>)]) -> Result<()> {
         let mut out = Outgoing::masked(&mut self.session, peer);
-        parts.iter().try_for_each(|(_, part)| out.push_masked(&mut self.session, part))?;
-        out.finish(&mut self.session)?;
-        for (_, part) in parts {
-            let theirs: Vec<R> = recv_cells(&mut self.session, peer, part.len())?;
-            part.iter_mut().zip(theirs).for_each(|(a, b)| *a = a.add(b));
+        let lengths: Vec<usize> = parts.iter().map(|(_, part)| part.len()).collect();
+        let places =
+            || lengths.iter().enumerate().flat_map(|(part, &rows)| pieces(rows).map(move |piece| (part, piece)));
+        let (mut arriving, mut received) = (places(), 0);
+        for (part, piece) in places() {
+            out.push_masked(&mut self.session, &parts[part].1[piece])?;
+            while received + WINDOW < out.sent() {
+                let (part, piece) = arriving.next().expect("less is received than sent");
+                received += size_of::<R>() * piece.len();
+                self.add_received(peer, &mut parts[part].1[piece])?;
+            }
         }
+        out.finish(&mut self.session)?;
+        arriving.try_for_each(|(part, piece)| self.add_received(peer, &mut parts[part].1[piece]))
+    }
+
+    /// Adds as many elements of a peer.
+    fn add_received<R: Ring>(&mut self, peer: PartyId, elements: &mut [R]) -> Result<()> {
+        let mut buffer = [R::ZERO; PIECE];
+        let theirs = &mut buffer[..elements.len()];
+        recv_into(&mut self.session, peer, theirs)?;
+        elements.iter_mut().zip(theirs).for_each(|(a, b)| *a = a.add(*b));
         Ok(())
     }
+}
+
+/// The rows, [`PIECE`] at a time.
+fn pieces(rows: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..rows).step_by(PIECE).map(move |at| at..rows.min(at + PIECE))
 }
 
 /// value = f(bit, value) for every row, without a branch on the bit.

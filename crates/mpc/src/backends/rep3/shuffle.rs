@@ -148,7 +148,7 @@ impl Rep3 {
     /// Applies the permutation that this node and a peer draw together.
     fn permute_with(&mut self, peer: Held, moving: Moving) -> Moving {
         let pi = permutation::random(moving.rows.rows, self.generator(peer));
-        Moving { rows: moving.rows.gather(&pi), reveal: moving.reveal.gather(&pi) }
+        Moving { rows: moving.rows.scatter(&pi), reveal: moving.reveal.scatter(&pi) }
     }
 
     fn generator(&mut self, peer: Held) -> &mut tacit_math::Prg {
