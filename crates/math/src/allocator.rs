@@ -1,9 +1,8 @@
 //! How the system's allocator treats large vectors.
 
 /// Keep the memory of large vectors for the next ones, instead of giving it back to the operating system with each.
-/// Taking it again would cost a page fault every 4 KiB, which is more than computing on it. The heap is asked to use
-/// large pages, so that the first use of memory faults less often, too. For the whole process; to be called once at its
-/// start, by its first thread. Without effect where the allocator is not glibc's.
+/// Taking it again would cost a page fault every 4 KiB, which is more than computing on it. For the whole process; to
+/// be called once at its start. Without effect where the allocator is not glibc's.
 pub fn keep_large_vectors() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -11,35 +10,16 @@ pub fn keep_large_vectors() {
         const FROM_HEAP: i32 = 32 << 20;
         /// Unused memory at the heap's end that is kept.
         const KEPT: i32 = 1 << 30;
-        /// By how much the heap grows at first, on large pages. Memory that is never used costs addresses alone.
-        const AT_FIRST: i32 = 768 << 20;
-        /// By how much the heap grows at a time afterwards.
+        /// By how much the heap grows at a time.
         const GROWTH: i32 = 64 << 20;
-        set(libc::M_MMAP_THRESHOLD, FROM_HEAP);
-        set(libc::M_TRIM_THRESHOLD, KEPT);
-        set(libc::M_TOP_PAD, AT_FIRST);
-        grow_on_large_pages(FROM_HEAP as usize / 2);
-        set(libc::M_TOP_PAD, GROWTH);
+        for (option, bytes) in
+            [(libc::M_MMAP_THRESHOLD, FROM_HEAP), (libc::M_TRIM_THRESHOLD, KEPT), (libc::M_TOP_PAD, GROWTH)]
+        {
+            // SAFETY: mallopt takes any values, and locks the heap for itself. It gives 0 where it does not know an
+            // option, which leaves the allocator as it is.
+            unsafe { libc::mallopt(option, bytes) };
+        }
     }
-}
-
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn set(option: i32, bytes: i32) {
-    // SAFETY: mallopt takes any values, and locks the heap for itself. It gives 0 where it does not know an option,
-    // which leaves the allocator as it is.
-    unsafe { libc::mallopt(option, bytes) };
-}
-
-/// Makes the heap grow by asking for more bytes than it has left at its end, and wishes for large pages there.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
-fn grow_on_large_pages(bytes: usize) {
-    // SAFETY: sbrk(0) only says where the heap ends. What malloc gives, or null, is freed at once.
-    let [before, after] = unsafe {
-        let before = libc::sbrk(0);
-        libc::free(std::hint::black_box(libc::malloc(bytes)));
-        [before, libc::sbrk(0)]
-    };
-    crate::pages::advise(before.cast(), after.addr().saturating_sub(before.addr()));
 }
 
 #[cfg(all(test, target_os = "linux", target_env = "gnu"))]

@@ -26,19 +26,20 @@ pub fn reserve_on_large_pages<T: Copy>(vector: &mut Vec<T>, more: usize) {
     }
 }
 
-/// Asks for large pages where the whole pages of 4 KiB inside a range lie, which the process has for data.
+/// The whole pages of 4 KiB inside the range.
 #[cfg(target_os = "linux")]
-pub(crate) fn advise(start: *const u8, bytes: usize) {
+fn advise(start: *const u8, bytes: usize) {
     const PAGE: usize = 4096;
     let skipped = start.align_offset(PAGE);
     if skipped < bytes {
-        // SAFETY: the advice changes no content and no right of access, whatever lies there.
+        // SAFETY: the pages belong to an allocation that the caller holds, and the advice changes no content and no
+        // right of access.
         unsafe { libc::madvise(start.add(skipped).cast_mut().cast(), bytes - skipped, libc::MADV_HUGEPAGE) };
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn advise(_start: *const u8, _bytes: usize) {}
+fn advise(_start: *const u8, _bytes: usize) {}
 
 #[cfg(test)]
 mod tests {
