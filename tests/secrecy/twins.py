@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tacit.cli.demo import aspirin, comorbidity, credit, hospitals, market, two_hospitals
+from tacit.cli.demo import aspirin, comorbidity, credit, hospitals, market, recurrence, two_hospitals
 from tacit.cli.demo.scenario import DemoTable, Scenario
 
 Rows = list[tuple[object, ...]]
@@ -104,6 +104,20 @@ def _aspirin() -> Twins:
     return Twins(aspirin.SCENARIO, aspirin.tables(ROWS), files[0], files[1])
 
 
+def _recurrence() -> Twins:
+    """One patient has the infection again in time, in both inputs: another one, on other days, elsewhere."""
+    found, header = recurrence.INFECTION, "pid,diag,day"
+    one: Rows = [(1, found, "2024-02-01"), (2, found, "2024-02-02"), (1, "401.9", "2024-12-31")]
+    one_too: Rows = [(1, found, "2024-03-01"), (2, found, "2024-02-10"), (3, found, "2025-01-01")]
+    other: Rows = [(9_000_000, found, f"2021-0{month}-01") for month in range(1, 4)]
+    return Twins(
+        recurrence.SCENARIO,
+        recurrence.tables(ROWS),
+        {"diagnoses_a": _csv(header, one), "diagnoses_b": _csv(header, one_too)},
+        {"diagnoses_a": _csv(header, []), "diagnoses_b": _csv(header, other)},
+    )
+
+
 def _two_hospitals() -> Twins:
     """As many nights after as many readmissions for each diagnosis: other patients, days and numbers of both."""
     discharges, admissions = "pid,diagnosis,day", "pid,day,nights"
@@ -137,4 +151,4 @@ def _hospitals() -> Twins:
     return Twins(hospitals.SCENARIO, hospitals.tables(ROWS), files[0], files[1])
 
 
-TWINS = (_credit(), _market(), _comorbidity(), _aspirin(), _two_hospitals(), _hospitals())
+TWINS = (_credit(), _market(), _comorbidity(), _aspirin(), _recurrence(), _two_hospitals(), _hospitals())

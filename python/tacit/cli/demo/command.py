@@ -14,7 +14,7 @@ from tacit.agent.connection import Connection, connect
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.keys import make_keys
 from tacit.cli.account import show_account, show_comparison, show_entry, show_plan, show_prediction
-from tacit.cli.demo import aspirin, comorbidity, credit, hospitals, market, matching, two_hospitals
+from tacit.cli.demo import aspirin, comorbidity, credit, hospitals, market, matching, recurrence, two_hospitals
 from tacit.cli.demo.check import check_against_pooled_data
 from tacit.cli.demo.scenario import Scenario, write_scenario
 from tacit.cli.output import show_table
@@ -25,7 +25,7 @@ from tacit.cli.screen import console, heading
 NAME = "demo"
 HELP = "answer a question on made-up data, with everything shown"
 
-QUESTIONS = (credit, market, comorbidity, aspirin, two_hospitals, hospitals)
+QUESTIONS = (credit, market, comorbidity, aspirin, recurrence, two_hospitals, hospitals)
 SCENARIOS = {module.SCENARIO.name: module.SCENARIO for module in QUESTIONS}
 
 
