@@ -168,7 +168,7 @@ class Derivation:
     def _window(self, relation: Window, below: State) -> State:
         """A row's value is made of others' rows, so that no guard above can count whom it tells of.
 
-        What everybody may see row by row may be computed with in any way.
+        What everybody may see row by row may be computed with in any way. A number of a row is made of rows alone.
         """
         bound = {each for each in below.one | below.many if protected(each.table, self.recipients)}
         refused = {each for each in bound if not wholly_open(each.table, self.recipients)}
@@ -177,7 +177,8 @@ class Derivation:
             for each in refused
             for output in relation.outputs
         )
-        made_of = union(each.items for each in below.columns.values())
+        known = frozenset(Item(each, None, "count") for each in below.one | below.many)
+        made_of = union([known, below.rows, *(each.items for each in below.columns.values())])
         whole = Derived(frozenset(each for each in made_of if each.instance not in refused), linear=False)
         columns = {**below.columns, **{each.name: whole for each in relation.outputs}}
         return replace(below.over(replace(relation, input=below.relation), closed), columns=columns)

@@ -157,7 +157,7 @@ class Expressions:
         for each in one.items:
             if not self._binds(each) or each.column is None:
                 continue
-            named = _named(frozenset(i for i in other.items if self._of_another(i, each)))
+            named = met_names(frozenset(i for i in other.items if self._of_another(i, each)))
             partners = terms_of(each.instance.table, each.column).partners or frozenset()
             missing = sorted(named - partners)
             if missing:
@@ -169,7 +169,7 @@ class Expressions:
     def _of_another(self, item: Item, than: Item) -> bool:
         """Whether an item is a single row's column of another instance."""
         guarded = item.instance in self.state.many and protected(item.instance.table, self.recipients)
-        return item.instance != than.instance and not guarded and item.role in ("value", "aggregate", "group")
+        return item.instance != than.instance and not guarded and item.role in ("value", "aggregate", "group", "count")
 
     def _binds(self, item: Item) -> bool:
         """Whether an item is of a single row of a table whose owner's rules bind this query."""
@@ -210,8 +210,14 @@ def _narrowed(item: Item) -> Item | None:
     return replace(item, role="cuts" if terms.cuts is not None else "constants", function=None)
 
 
-def _named(items: Items) -> frozenset[str]:
-    return frozenset(f"{each.instance.table.name}.{each.column}" for each in items)
+def met_names(items: Items) -> frozenset[str]:
+    """The columns that a value is computed from, as offers name them; ``*`` where that is only how many rows are."""
+    named = {each.instance for each in items if each.column is not None}
+    return frozenset(
+        f"{each.instance.table.name}.{each.column or '*'}"
+        for each in items
+        if each.column is not None or (each.role == "count" and each.instance not in named)
+    )
 
 
 def _together(parts: list[Derived]) -> Derived:

@@ -1,0 +1,125 @@
+"""Questions that told of single people by windows, marks, subqueries, functions and grouping sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+import pytest
+
+from tacit.plan.policy.check import check
+from tacit.plan.policy.refusal import PolicyRefusal
+from tacit.sql import bind
+
+from . import corpus
+from .product import Product
+from .reference.offers import texts_of
+from .test_breaks_of_cells import person, same
+
+Data = dict[str, Sequence[Mapping[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def product(tmp_path_factory: pytest.TempPathFactory) -> Product:
+    return Product(texts_of(corpus.FEDERATION), tmp_path_factory.mktemp("federation"))
+
+
+def rule(product: Product, sql: str) -> str:
+    """The rule that refuses a question by its text alone, if one does."""
+    catalog = product.federation.catalog
+    try:
+        check(bind(sql, catalog), catalog, ("north",), date(2026, 6, 1))
+    except PolicyRefusal as refusal:
+        return refusal.rule
+    return ""
+
+
+# 1. A row's number is a weight that no column of a table is in --------------------------------------------------------
+
+NUMBERS = "(SELECT row_number() OVER () AS w FROM (SELECT 1 AS one FROM labels) o) x"
+
+
+@pytest.mark.parametrize("value", ["x.w", "x.w * x.w", "x.w * x.w * x.w * x.w * x.w * x.w", "x.w * p.points"])
+def test_numbers_of_rows_are_weights(product: Product, value: str) -> None:
+    """Power sums of the seats of VIPs tell which of the first fifty seats are VIPs'."""
+    assert rule(product, f"SELECT SUM({value}) AS s FROM {NUMBERS} JOIN people p ON p.seat = x.w WHERE p.vip") in (
+        "weights",
+        "linear",
+    )
+
+
+@pytest.mark.parametrize("function", ["row_number()", "rank()", "lag(label)", "COUNT(*)"])
+def test_numbers_of_rows_that_are_known_are_known(product: Product, function: str) -> None:
+    """48 of 49, or 49: the number of a row of north's own stands beside the seat."""
+    inner = f"SELECT label, {function} OVER (ORDER BY label) AS w FROM labels"
+    sql = f"SELECT COUNT(*) AS n FROM ({inner}) l JOIN people p ON l.label = p.seat WHERE NOT (l.w = 7 AND p.vip)"
+    assert rule(product, sql) == "floor"
+
+
+# 2. A mark is a condition, also as a number --------------------------------------------------------------------------
+
+MEMBER = "l.label IN (SELECT id FROM customers WHERE id = 7)"
+MARKS = (
+    f"SELECT SUM(x.m) AS s FROM (SELECT l.label, CAST({MEMBER} AS INTEGER) AS m FROM labels l) x "
+    "JOIN people p ON p.seat = x.label WHERE p.vip",
+    "SELECT SUM(x.m) AS s FROM (SELECT l.label, CAST(EXISTS (SELECT 1 FROM customers c WHERE c.id = l.label AND "
+    "c.id = 7) AS INTEGER) AS m FROM labels l) x JOIN people p ON p.seat = x.label WHERE p.vip",
+    f"SELECT SUM(CAST(x.m AS INTEGER) * p.points) AS s FROM (SELECT l.label, {MEMBER} AS m FROM labels l) x "
+    "JOIN people p ON p.seat = x.label",
+    f"SELECT MAX(x.m) AS s FROM (SELECT l.label, {MEMBER} AS m FROM labels l) x "
+    "JOIN people p ON p.seat = x.label WHERE p.vip",
+)
+
+
+@pytest.mark.parametrize("sql", MARKS)
+def test_a_mark_decides_who_contributes(product: Product, sql: str) -> None:
+    """1 where the person in seat 7 is a VIP, 0 where it is none."""
+    assert same(product, sql, person(7, vip=False, points=1), person(7, vip=True, points=2))
+
+
+# 3. Keys and thresholds that no column is in --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sql", "refused"),
+    [
+        # people.ssn may meet labels.ssn, and not labels.label.
+        (
+            "SELECT COUNT(*) AS n FROM (SELECT DISTINCT m.k FROM rooms r CROSS JOIN (SELECT MAX(label) AS k FROM "
+            "labels) m) x JOIN people p ON p.ssn = x.k",
+            "filter",
+        ),
+        (f"SELECT COUNT(*) AS n FROM {NUMBERS} JOIN people p ON p.ssn = x.w", "with"),
+        (
+            "SELECT COUNT(*) AS n FROM (SELECT DISTINCT n FROM (SELECT COUNT(*) AS n FROM labels GROUP BY half) g) x "
+            "JOIN people p ON p.ssn = x.n",
+            "with",
+        ),
+        # people.points may be compared with constants.
+        (
+            "SELECT COUNT(*) AS n FROM (SELECT ssn, COUNT(*) AS n FROM copies GROUP BY ssn) c "
+            "JOIN people p ON c.ssn = p.ssn WHERE p.points > c.n",
+            "with",
+        ),
+        (
+            "SELECT COUNT(*) AS n FROM (SELECT c.ssn, (SELECT COUNT(*) FROM copies k WHERE k.ssn = c.ssn) AS n "
+            "FROM customers c) x JOIN people p ON x.ssn = p.ssn WHERE p.points > x.n",
+            "with",
+        ),
+    ],
+)
+def test_numbers_of_rows_are_no_constants(product: Product, sql: str, refused: str) -> None:
+    assert rule(product, sql) == refused
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) AS n FROM people p WHERE p.points > (SELECT MAX(label) FROM labels)",
+        "SELECT COUNT(*) AS n FROM people p JOIN (SELECT ssn FROM customers UNION ALL SELECT ssn FROM clients) c "
+        "ON p.ssn = c.ssn",
+    ],
+)
+def test_own_columns_stay_allowed(product: Product, sql: str) -> None:
+    assert rule(product, sql) in ("", "repeats")
