@@ -123,3 +123,23 @@ def test_numbers_of_rows_are_no_constants(product: Product, sql: str, refused: s
 )
 def test_own_columns_stay_allowed(product: Product, sql: str) -> None:
     assert rule(product, sql) in ("", "repeats")
+
+
+# 4. Others' rows that decide by a constant which rows there are, so that the owner does not see the difference ---------
+
+BELOW = "CASE WHEN p.seat < {} THEN 1 ELSE 0 END"
+BY_CONSTANTS = (
+    f"SELECT SUM(points) AS s FROM people p JOIN (SELECT DISTINCT 1 AS k FROM labels) x ON {BELOW} = x.k",
+    f"SELECT SUM(points) AS s FROM people p WHERE {BELOW} IN (SELECT 1 FROM labels)",
+    "SELECT SUM(points) AS s FROM people p "
+    f"WHERE EXISTS (SELECT 1 FROM (SELECT 1 AS k FROM labels) l WHERE l.k = {BELOW})",
+)
+
+
+@pytest.mark.parametrize("sql", BY_CONSTANTS)
+def test_rows_that_meet_a_constant_of_others_are_aggregated_once(product: Product, sql: str) -> None:
+    """The points of the person in seat 27. The owner's agent would find that both sums are of all people."""
+    twice = f"{sql.format(27)} UNION ALL {sql.format(28)}"
+    assert rule(product, sql.format(27)) == ""
+    assert rule(product, twice) == "differences"
+    assert same(product, twice, person(27, points=3), person(27, points=700))

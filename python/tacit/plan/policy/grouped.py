@@ -78,8 +78,14 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
         if any(_padded(each, guard, groups, catalog, who) for who in recipients if who != each.owner)
     )
     state = state.over(whole, padded)
-    chosen = union([rows, *(below.columns[name].items for name in [*relation.keys, *_arguments(relation)])])
+    named = (below.columns[name].items for name in [*relation.keys, *_arguments(relation)])
+    chosen = union([rows, *named, _joined_with(groups.merged, below)])
     return replace(state, guards=(*below.guards, guard), sums=(*below.sums, Sums(groups.merged, chosen)))
+
+
+def _joined_with(merged: frozenset[Instance], below: State) -> Items:
+    """The rows of others that meet those of merged instances. They decide of these, also by constants alone."""
+    return frozenset(Item(other, None, "count") for other, mine in below.beside if mine in merged)
 
 
 def _padded(instance: Instance, guard: Guard, groups: Groups, catalog: Catalog, recipient: str) -> bool:
