@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tacit.plan.algebra.refusals import InvalidSQL
 from tacit.plan.policy.check import check
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.sql import bind
@@ -143,3 +144,42 @@ def test_rows_that_meet_a_constant_of_others_are_aggregated_once(product: Produc
     assert rule(product, sql.format(27)) == ""
     assert rule(product, twice) == "differences"
     assert same(product, twice, person(27, points=3), person(27, points=700))
+
+
+# 5. Errors of an owner's engine, before any guard ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(salary * 30000) AS s FROM people",
+        "SELECT SUM(CASE WHEN vip THEN salary ELSE 0 END * 30000) AS s FROM people",
+        "SELECT SUM(CASE WHEN seat = 7 THEN salary ELSE 0 END * 30000) AS s FROM people",
+        "SELECT COUNT(*) AS n FROM people WHERE points * points * points * points > 5",
+        # An error says that seat 7 is a VIP, though all who ask may see seats.
+        "SELECT COUNT(*) AS n FROM (SELECT seat * 300000000 AS x FROM people WHERE vip) p WHERE x > 5",
+    ],
+)
+def test_no_value_is_beyond_its_type(product: Product, sql: str) -> None:
+    """The query failed where somebody has 71,583 or more, and so on: which salary is whose, bit by bit."""
+    assert rule(product, sql) == "floor"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(CAST(salary AS BIGINT) * 30000) AS s FROM people",
+        "SELECT SUM(salary * 3) AS s FROM people",
+        "SELECT SUM(salary) * 1000000 * SUM(points) AS s FROM people",
+    ],
+)
+def test_values_within_their_types_stay_allowed(product: Product, sql: str) -> None:
+    assert rule(product, sql) == ""
+
+
+@pytest.mark.parametrize("place", ["points * 10000000", "CASE WHEN vip THEN points ELSE 1 END * 10000000"])
+@pytest.mark.parametrize("call", ["substring(city, {})", "substring(city, 1, {})", "left(city, {})", "right(city, {})"])
+def test_places_in_strings_are_within_32_bits(product: Product, call: str, place: str) -> None:
+    """DuckDB fails where a place is not."""
+    with pytest.raises(InvalidSQL, match="32 bits"):
+        rule(product, f"SELECT COUNT(*) AS n FROM people WHERE {call.format(place)} = 'Oslo'")

@@ -17,6 +17,7 @@ from tacit.plan.policy.guarding import guard_of, uncountable, unknown_to
 from tacit.plan.policy.guards import Guard
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import partly_open, protected, shown
+from tacit.plan.policy.overflows import sums_beyond_bounds
 from tacit.plan.policy.padding import is_padded
 from tacit.plan.policy.repeated import repeating
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, Sums, ordered, selected, union
@@ -56,7 +57,8 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
     fixed = frozenset(each for each in ruled if _keys_follow(each, groups))
     # Groups of the same rows may differ by few units.
     lost |= repeating(groups.merged - fixed, below, recipients) if relation.keys else NOTHING
-    rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost])
+    beyond = sums_beyond_bounds(relation, below, recipients)
+    rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost, beyond])
     state = replace(
         below,
         relation=whole,
