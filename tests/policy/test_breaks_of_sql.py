@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -126,7 +127,7 @@ def test_own_columns_stay_allowed(product: Product, sql: str) -> None:
     assert rule(product, sql) in ("", "repeats")
 
 
-# 4. Others' rows that decide by a constant which rows there are, so that the owner does not see the difference ---------
+# 4. Others' rows that decide by a constant which rows there are, which the owner's agent does not see -----------------
 
 BELOW = "CASE WHEN p.seat < {} THEN 1 ELSE 0 END"
 BY_CONSTANTS = (
@@ -183,3 +184,22 @@ def test_places_in_strings_are_within_32_bits(product: Product, call: str, place
     """DuckDB fails where a place is not."""
     with pytest.raises(InvalidSQL, match="32 bits"):
         rule(product, f"SELECT COUNT(*) AS n FROM people WHERE {call.format(place)} = 'Oslo'")
+
+
+# 6. What accounts say of a column that others see row by row -------------------------------------------------------
+
+
+def test_an_account_tells_what_a_recipient_may_do_with_a_column(tmp_path: Path) -> None:
+    """Only west sees floors row by row. north was told that it does, where it gets a sum above the floor."""
+    offers = dict(texts_of(corpus.FEDERATION))
+    for old, new in (
+        ('use = ["select"], to = ["north"]', 'use = ["select", "aggregate"], to = ["west"]'),
+        ("[tables.rooms]", "[tables.rooms]\nleast_group = 10"),
+    ):
+        assert old in offers["south"]
+        offers["south"] = offers["south"].replace(old, new)
+    catalog = Product(offers, tmp_path).federation.catalog
+    found = check(bind("SELECT SUM(floor) AS n FROM rooms", catalog), catalog, ("north",), date(2026, 6, 1))
+    assert [each.sentence for each in found.ruling.allowances] == [
+        "rooms.floor may be aggregated where 10 or more units stand behind it (use aggregate, functions sum)"
+    ]
