@@ -203,3 +203,32 @@ def test_an_account_tells_what_a_recipient_may_do_with_a_column(tmp_path: Path) 
     assert [each.sentence for each in found.ruling.allowances] == [
         "rooms.floor may be aggregated where 10 or more units stand behind it (use aggregate, functions sum)"
     ]
+
+
+# 7. A quantile of values among others is any position of them -------------------------------------------------------
+
+QUANTILES = (
+    "SELECT quantile_disc(CASE WHEN seat <= 100 THEN 0 ELSE bonus END, 0.25) AS v FROM people",
+    "SELECT MEDIAN(bonus - 10000 * CASE WHEN seat <= 209 THEN 1 ELSE 0 END) AS v FROM people",
+    "SELECT MEDIAN(bonus - 10000 * CAST(seat <= 209 AS INTEGER)) AS v FROM people",
+    "SELECT MEDIAN(v) AS v FROM (SELECT bonus AS v FROM people UNION ALL SELECT revenue FROM customers) x",
+    "SELECT MEDIAN(v) AS v FROM (SELECT ssn, SUM(CASE WHEN seat <= 209 THEN 0 ELSE bonus END) AS v FROM people "
+    "GROUP BY ssn) x",
+)
+"""By how many values stand before the others, the least one of these."""
+
+
+def test_a_quantile_among_other_values_needs_the_ends(tmp_path: Path) -> None:
+    offers = dict(texts_of(corpus.FEDERATION))
+    old = 'functions = ["count", "sum", "avg", "min", "max", "quantile"]'
+    assert old in offers["south"]
+    offers["south"] = offers["south"].replace(old, 'functions = ["count", "sum", "avg", "quantile"]')
+    product = Product(offers, tmp_path)
+    assert [rule(product, sql) for sql in QUANTILES] == ["function"] * len(QUANTILES)
+    for sql in ("MEDIAN(bonus)", "MEDIAN(bonus * 2 + 1)", "quantile_disc(bonus, 0.3) FILTER (WHERE city = 'Oslo')"):
+        assert rule(product, f"SELECT {sql} AS v FROM people") == ""
+
+
+@pytest.mark.parametrize("sql", QUANTILES)
+def test_a_quantile_among_other_values_is_allowed_with_the_ends(product: Product, sql: str) -> None:
+    assert rule(product, sql) == ""

@@ -46,7 +46,8 @@ class Expressions:
                 same = found.constant and self._constant((test,))
                 square = branches[0].square and unchanged(otherwise) == Literal(None, otherwise.type)
                 items = union([found.items, self.condition(test)])
-                return replace(found, items=items, constant=same, told=told, square=square)
+                moved = found.moved or unchanged(otherwise) != Literal(None, otherwise.type)
+                return replace(found, items=items, constant=same, told=told, square=square, moved=moved)
             case Call("average", (ColumnRef(total, _, _, position), _)):
                 averaged = self.state.columns[total].averaged
                 return Derived(named_at(averaged or self.state.columns[total].items, expr.position or position))
@@ -54,7 +55,7 @@ class Expressions:
                 squared = self.state.columns[total].squared
                 return Derived(named_at(squared or self.state.columns[total].items, expr.position))
             case Call(op, args) if op in BOOLEAN:
-                return Derived(self.condition(expr), constant=self._constant(args))
+                return Derived(self.condition(expr), constant=self._constant(args), moved=True)
             case Call(op, args):
                 return self._computed(whole, expr, [self.of(each) for each in args])
 
@@ -230,4 +231,5 @@ def _together(parts: list[Derived]) -> Derived:
         conditions=conditions,
         told=all(each.told for each in parts),
         mixed=any(each.mixed for each in parts),
+        moved=any(each.moved for each in parts),
     )

@@ -140,6 +140,7 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
             squared=squared(each, below, ruled, groups.recipients),
             conditions=carried.of(each.name),
             least=_least(each, groups),
+            moved=each.column is not None and below.columns[each.column].moved,
         )
     return {**columns, **carried.columns}
 

@@ -30,7 +30,7 @@ def marked(relation: Mark, input: State, choices: State, recipients: tuple[str, 
         together(input, choices), union([keys, _uncounted(input, choices, recipients, relation.position)])
     )
     relation = replace(relation, input=input.relation, choices=choices.relation)
-    mark = Derived(whole.rows, conditions=(relation.name,))
+    mark = Derived(whole.rows, conditions=(relation.name,), moved=True)
     return replace(whole, relation=relation, columns={**input.columns, relation.name: mark})
 
 
