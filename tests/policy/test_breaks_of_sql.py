@@ -232,3 +232,22 @@ def test_a_quantile_among_other_values_needs_the_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize("sql", QUANTILES)
 def test_a_quantile_among_other_values_is_allowed_with_the_ends(product: Product, sql: str) -> None:
     assert rule(product, sql) == ""
+
+
+# 8. A condition on a value that is computed of what is known and of what is not ----------------------------------------
+
+COMPUTED = (
+    "CAST(seat AS VARCHAR) || CAST(vip AS VARCHAR) <> '7true'",
+    "seat * 2 + CASE WHEN vip THEN 1 ELSE 0 END <> 15",
+    "NOT (seat * CASE WHEN vip THEN 1 ELSE 0 END = 7)",
+    "seat % CASE WHEN vip THEN 421 ELSE 422 END <> 7 OR seat > 7",
+    "NOT (CASE WHEN vip THEN CAST(seat AS VARCHAR) ELSE '' END LIKE '7')",
+    "greatest(seat, CASE WHEN vip THEN 8 ELSE 7 END) <> 8",
+)
+
+
+@pytest.mark.parametrize("condition", COMPUTED)
+def test_a_computed_value_of_known_rows_is_no_padding(product: Product, condition: str) -> None:
+    """419 of 420, or 420."""
+    sql = f"SELECT COUNT(*) AS n FROM people WHERE {condition}"
+    assert same(product, sql, person(7, vip=False), person(7, vip=True))
