@@ -234,7 +234,7 @@ def test_a_quantile_among_other_values_is_allowed_with_the_ends(product: Product
     assert rule(product, sql) == ""
 
 
-# 8. A condition on a value that is computed of what is known and of what is not ----------------------------------------
+# 8. A condition on a value that is computed of what is known and of what is not -------------------------------------
 
 COMPUTED = (
     "CAST(seat AS VARCHAR) || CAST(vip AS VARCHAR) <> '7true'",
