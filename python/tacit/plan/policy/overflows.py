@@ -5,9 +5,8 @@ Bounds that owners declare say which values cannot occur. They are checked of wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
-from tacit.plan.algebra.expressions import subexpressions
 from tacit.plan.algebra.functions import fits
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregate, Call, Expr
@@ -19,9 +18,8 @@ from tacit.plan.policy.state import Instance, Item, Items, State, union
 def beyond_bounds(exprs: Iterable[Expr], below: State, recipients: tuple[str, ...]) -> Items:
     """The instances of single rows of which a value of these expressions may be too large for its type."""
     bound = _bound(below, recipients)
-    parts = (part for each in exprs for part in subexpressions(each) if bound)
-    calls = (each for each in parts if isinstance(each, Call) and not fits(each.type))
-    return union(_of(columns_of(each), below, bound, each.position) for each in calls)
+    beyond = (each for each in _calls(exprs if bound else ()) if not fits(each.type))
+    return union(_of(columns_of(each), below, bound, each.position) for each in beyond)
 
 
 def sums_beyond_bounds(relation: Aggregate, below: State, recipients: tuple[str, ...]) -> Items:
@@ -33,6 +31,17 @@ def sums_beyond_bounds(relation: Aggregate, below: State, recipients: tuple[str,
         for each, output in found
         if bound and each.column is not None and not fits(output.type)
     )
+
+
+def _calls(exprs: Iterable[Expr]) -> Iterator[Call]:
+    """All calls in expressions, which may be nested deeply, each once."""
+    waiting, known = [*exprs], set[int]()
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Call) and id(each) not in known:
+            known.add(id(each))
+            waiting += each.args
+            yield each
 
 
 def _bound(below: State, recipients: tuple[str, ...]) -> frozenset[Instance]:
