@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from tacit.audit.refusals import Refused
 from tacit.plan.algebra.refusals import InvalidSQL
 from tacit.plan.policy.check import check
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.sql import bind
 
-from . import corpus
+from . import corpus, tables
 from .product import Product
 from .reference.offers import texts_of
 from .test_breaks_of_cells import person, same
@@ -251,3 +252,23 @@ def test_a_computed_value_of_known_rows_is_no_padding(product: Product, conditio
     """419 of 420, or 420."""
     sql = f"SELECT COUNT(*) AS n FROM people WHERE {condition}"
     assert same(product, sql, person(7, vip=False), person(7, vip=True))
+
+
+# 9. A condition of one question that stands as a key of a join with others in the next -----------------------------
+
+
+@pytest.mark.parametrize("key", [BELOW, "p.seat // {} * 2 + 1", "CAST(p.seat < {} AS INTEGER)"])
+@pytest.mark.parametrize("check", ["sets", "text"])
+def test_computed_keys_of_joins_with_others_are_refused(tmp_path: Path, check: str, key: str) -> None:
+    """Both answers are over all people, as far as their owner sees it: their difference is the one of seat 27."""
+    offers = dict(texts_of(corpus.FEDERATION))
+    offers["south"] = offers["south"].replace("[tables.people]", f'[tables.people]\ndifferences = "{check}"')
+    product = Product(offers, tmp_path)
+    data = dict(tables.federation_rows())
+    joined = "SELECT SUM(points) AS s FROM people p JOIN (SELECT DISTINCT 1 AS k FROM labels) x ON "
+    by_ssn = "SELECT SUM(points) AS s FROM people p JOIN labels l ON CAST(p.ssn AS BIGINT) = l.ssn"
+    assert product.checked([by_ssn], ("north",), data).rule == ""
+    for seat in (27, 28):
+        with pytest.raises(Refused, match="computed of own columns"):
+            product.checked([f"{joined}{key.format(seat)} = x.k", by_ssn], ("north",), data)
+    assert product.checked([by_ssn], ("north",), data).rule == ""
