@@ -171,7 +171,8 @@ def test_words_alone_are_no_way_past_the_check_either(tmp_path: Path, base: str)
     offers = {name: text.replace("least_group = 10", 'least_group = 10\ndifferences = "text"', 1)
               for name, text in texts_of(corpus.FEDERATION).items()}  # fmt: skip
     ask = asker(Product(offers, tmp_path))
-    assert ask(f"SELECT SUM(salary) AS s FROM people, {OWN} WHERE {base} OR z.n < 0") in ("differences", "cuts")
+    rule = ask(f"SELECT SUM(salary) AS s FROM people, {OWN} WHERE {base} OR z.n < 0")
+    assert rule in ("differences", "cuts", "floor")
 
 
 @pytest.mark.parametrize(

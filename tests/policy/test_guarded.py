@@ -169,7 +169,7 @@ def guard_of(query: str, *floors: tuple[str, tuple[str, ...]], complement: bool 
             True,
             "a UNION has rows",
         ),
-        ("SELECT COUNT(*) AS n FROM people p FULL JOIN visits v ON p.ssn = v.id", "people", False, "FULL JOIN"),
+        ("SELECT COUNT(*) AS n FROM people p FULL JOIN visits v ON p.ssn = v.id", "people", False, "without a partner"),
         (
             "SELECT SUM(n) AS n FROM (SELECT city, COUNT(*) AS n FROM people GROUP BY city) c",
             "people",

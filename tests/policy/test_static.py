@@ -69,7 +69,7 @@ REFUSED = [
     (
         "SELECT SUM(n) FROM (SELECT ssn, ROW_NUMBER() OVER (ORDER BY id) AS n FROM customers) c "
         "JOIN people p ON c.ssn = p.ssn", "north", "weights", 8,
-        "values that north knows, customers.id, are added over rows that people decides", "write COUNT(*)",
+        "values that north knows, customers.*, are added over rows that people decides", "write COUNT(*)",
     ),
     (
         f"SELECT SUM(c.weight) FROM {JOINED}", "north", "weights", 8,

@@ -33,7 +33,8 @@ class Origin:
 
     source: the column of the table of which it is a copy. reads: columns of the table that it is computed from. pieces:
     over the columns of the tracked relation; of one that is not known, as if others' conditions always held or never.
-    mixed: not known, though what the owner knows is in it. fixed: not known, and the same in all rows.
+    mixed: not known, though what the owner knows is in it. fixed: not known, and the same in all rows. plain: a stored
+    column in other words, so that no two of its values became one.
     """
 
     known: bool
@@ -42,6 +43,7 @@ class Origin:
     pieces: Pieces = ()
     mixed: bool = False
     fixed: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ from tacit.plan.algebra.trees import children, owner
 from tacit.plan.algebra.types import Boolean, Field
 from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.fields import column, field_of, fields, names
+from tacit.plan.facts.uniqueness import reversible
 from tacit.plan.policy.conditions import comparable
 
 MOST_PIECES = 256
@@ -104,7 +105,9 @@ class Tracker:
         for name, expr in outputs:
             source = below.outputs[expr.name].source if isinstance(expr, ColumnRef) else None
             conditions, its = self._columns_for(pieces(own_part(expr, below), known))
-            found[name] = Origin(below.knows(expr), source, below.reads(expr), its, is_mixed(expr, below))
+            same = reversible(expr)
+            plain = same is not None and below.outputs[same].plain
+            found[name] = Origin(below.knows(expr), source, below.reads(expr), its, is_mixed(expr, below), plain=plain)
             listed += [*([(name, expr)] if below.knows(expr) else []), *conditions]
         return replace(below, relation=Project(below.relation, tuple(listed)), outputs=found)
 
@@ -128,13 +131,20 @@ class Tracker:
         below = replace(below, used=below.used | below.read(keys[mine]))
         equal = dict(zip(keys[its], keys[mine], strict=True)) if isinstance(join, Join) else {}
         if not self._is_own(other) or not all(below.outputs[key].known for key in keys[mine]):
+            if any(
+                each.mixed or (each.known and not each.plain) for each in (below.outputs[key] for key in keys[mine])
+            ):
+                raise Unclear("a join of others with values that are computed of own columns")
             return _with_equal(_beside_unknown(below, other), equal)
         both = (below.relation, other) if mine == 0 else (other, below.relation)
         joined: Relation = replace(join, left=both[0], right=both[1])
         if isinstance(join, FullJoin):
             joined = Filter(joined, not_null(replace(column(joined, ROW), nullable=True)))
         copies = {name: below.outputs[key].source for name, key in equal.items()}
-        found = {each.name: _computed(each, copies.get(each.name)) for each in fields(other)}
+        found = {
+            each.name: replace(_computed(each, copies.get(each.name)), plain=_is_stored(other, each.name))
+            for each in fields(other)
+        }
         return replace(below, relation=joined, outputs={**below.outputs, **found})
 
     def _beside(self, below: Tracked, scalar: Relation) -> Tracked:
@@ -185,7 +195,7 @@ def _equal_or_null(key: str, groups: Relation, rows: Relation) -> list[tuple[Exp
 def _scanned(scan: Scan) -> Tracked:
     numbered = replace(scan, columns=(*scan.columns, (ROW, ROW)), fields=(*scan.fields, ROW_FIELD))
     outputs = {
-        name: Origin(True, source, frozenset({source}), _whole(each, frozenset({source})))
+        name: Origin(True, source, frozenset({source}), _whole(each, frozenset({source})), plain=True)
         for (name, source), each in zip(scan.columns, scan.fields, strict=True)
     }
     return Tracked(numbered, outputs, frozenset(), True)
@@ -200,6 +210,20 @@ def _computed(field: Field, source: str | None = None) -> Origin:
     """A column that the owner has computed of other tables, or that equals one of the table."""
     reads = frozenset({source} if source else ())
     return Origin(True, source, reads, _whole(field, reads))
+
+
+def _is_stored(relation: Relation, name: str) -> bool:
+    """Whether a column is one of a table in other words."""
+    match relation:
+        case Scan():
+            return True
+        case Project(input, outputs):
+            same = reversible(dict(outputs)[name])
+            return same is not None and _is_stored(input, same)
+        case Filter() | Sort() | Join() | FullJoin() | Broadcast():
+            return any(name in names(each) and _is_stored(each, name) for each in children(relation))
+        case _:
+            return False
 
 
 def _unchanged(below: Tracked, name: str) -> Origin:

@@ -32,6 +32,7 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.trees import children, owner
 from tacit.plan.algebra.types import Boolean, Varchar
 from tacit.plan.facts.fields import columns_of, names
+from tacit.plan.facts.uniqueness import reversible
 
 MOST_GROUPS = 1000
 
@@ -94,6 +95,10 @@ def _follow(relation: Relation, path: Path, me: str) -> Said:
             if owner(other) == me:
                 raise Unclear("another table of the same owner")
             below = _follow(children(relation)[path[0]], path[1:], me)
+            keys = () if isinstance(relation, Broadcast) else (relation.left_keys, relation.right_keys)[path[0]]
+            own = [each for key in keys if (each := below.outputs[key]) is not None]
+            if any(reversible(each) is None for each in own):
+                raise Unclear("a join of others with values that are computed of own columns")
             return replace(below, outputs={name: below.outputs.get(name) for name in names(relation)})
         case Sort(input):
             return _follow(input, path[1:], me)

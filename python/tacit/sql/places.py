@@ -37,10 +37,12 @@ class Places:
         return id(node) in self._rejecting
 
     def _find_positive(self, node: exp.Expr) -> None:
-        self._positive.add(id(node))
-        if isinstance(node, exp.And | exp.Or | exp.Paren):
-            for each in node.iter_expressions():
-                self._find_positive(each)
+        waiting = [node]
+        while waiting:
+            each = waiting.pop()
+            self._positive.add(id(each))
+            if isinstance(each, exp.And | exp.Or | exp.Paren):
+                waiting += each.iter_expressions()
 
     def _find_rejecting(self, node: exp.Expr) -> None:
         for each in node.iter_expressions():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tacit.plan.algebra.bounds import range_of
 from tacit.plan.algebra.folding import NoValue, values_of
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Expr, FunctionName, Literal
@@ -51,17 +52,26 @@ def test(op: FunctionName, value: Expr, other: Expr, *, position: Position | Non
 
 def substring(value: Expr, start: Expr, length: Expr | None, position: Position | None) -> Expr:
     """SUBSTRING, whose places count from 1, and from the end if they are negative."""
-    value, start = string(value, "SUBSTRING"), whole(start, "SUBSTRING")
+    value, start = string(value, "SUBSTRING"), _places(start, "SUBSTRING")
     if length is None:
         return call("substring_from", (value, start), Varchar(longest(value.type)), position)
-    return call("substring", (value, start, whole(length, "SUBSTRING")), _few(value, length), position)
+    return call("substring", (value, start, _places(length, "SUBSTRING")), _few(value, length), position)
 
 
 def side(op: FunctionName, value: Expr, length: Expr, *, position: Position | None) -> Expr:
     """LEFT and RIGHT."""
     value = string(value, op.upper())
     few = _few(value, length) if (written(length) or -1) >= 0 else Varchar(longest(value.type))
-    return call(op, (value, whole(length, op.upper())), few, position)
+    return call(op, (value, _places(length, op.upper())), few, position)
+
+
+def _places(number: Expr, said: str) -> Expr:
+    """A place or length. DuckDB fails beyond 32 bits, which would tell of the rows that an owner looks at alone."""
+    found = whole(number, said)
+    low, high = range_of(found.type)
+    if low <= -MOST_LENGTH or high >= MOST_LENGTH:
+        raise Mismatch(f"by its bounds a place or length in {said} is beyond 32 bits; declare tighter min and max")
+    return found
 
 
 def case(op: FunctionName, value: Expr, *, position: Position | None) -> Expr:

@@ -11,7 +11,7 @@ from typing import Final, get_args
 
 from tacit.plan.algebra import bounds
 from tacit.plan.algebra.relations import Call, Expr, FunctionName, Literal
-from tacit.plan.algebra.types import Boolean
+from tacit.plan.algebra.types import Boolean, Type
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,12 @@ def is_total(expr: Expr) -> bool:
     """Whether the expression has a value in every row that its columns' bounds allow, so that it fails in none."""
     if not isinstance(expr, Call):
         return True
-    return _fits(expr) and all(map(is_total, expr.args))
+    return fits(expr.type) and all(map(is_total, expr.args))
 
 
-def _fits(call: Call) -> bool:
-    allowed, found = bounds.sql_range(call.type), bounds.encoded_range(call.type)
-    if allowed is None or found is None or isinstance(call.type, Boolean):
+def fits(type_: Type) -> bool:
+    """Whether a type's name allows all values that its bounds do."""
+    allowed, found = bounds.sql_range(type_), bounds.encoded_range(type_)
+    if allowed is None or found is None or isinstance(type_, Boolean):
         return True
     return allowed[0] <= found[0] and found[1] <= allowed[1]

@@ -53,7 +53,12 @@ def aggregated(each: Aggregation, below: State, ruled: Ruled, recipients: tuple[
 
 
 def _ends(each: Aggregation, below: State, ruled: Ruled) -> list[Function]:
-    """The functions that a position is of as many values as a floor says, or of more in the same part of them."""
+    """The functions that a position is of as many values as a floor says, or of more in the same part of them.
+
+    Where other values can be put before and behind those of a column, each position may be an end of them.
+    """
+    if each.function in ("middle", "ranked") and each.column is not None and below.columns[each.column].moved:
+        return ["min", "max"]
     if each.rank is None or each.column is None:
         return []
     items = [item for item in ordered(below.columns[each.column].items) if item.instance in ruled.merged]

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from tacit.plan.facts.allowances import Allowance
 from tacit.plan.facts.terms import OPEN_COLUMN, Function, Way
-from tacit.plan.policy.exposure import floor_of, terms_of
-from tacit.plan.policy.offers import protected
+from tacit.plan.policy.exposure import floor_of
+from tacit.plan.policy.offers import protected, shown
 from tacit.plan.policy.release import derived_exposure
 from tacit.plan.policy.state import Item, State, ordered
 
@@ -61,7 +61,7 @@ def disclosed(state: State, recipients: tuple[str, ...]) -> tuple[Disclosed, ...
         for name, each in items
         if each.column is not None and protected(each.instance.table, recipients)
     ]
-    return tuple(dict.fromkeys(_of(name, each, column, state) for name, each, column in bound))
+    return tuple(dict.fromkeys(_of(name, each, column, state, recipients) for name, each, column in bound))
 
 
 def allowances(state: State, recipients: tuple[str, ...]) -> tuple[Allowance, ...]:
@@ -81,10 +81,10 @@ def _opened(state: State) -> set[str]:
     return {name for name, table in tables.items() if all(each.terms == OPEN_COLUMN for each in table.columns)}
 
 
-def _of(output: str | None, item: Item, column: str, state: State) -> Disclosed:
+def _of(output: str | None, item: Item, column: str, state: State, recipients: tuple[str, ...]) -> Disclosed:
     table = item.instance.table
     single = item.instance in state.one
-    open_row = "select" in terms_of(table, column).ways
+    open_row = shown(table, column, recipients)
     floor = None if single else floor_of(table, column)
     way: Way = "select" if open_row else "join" if single else next(iter(derived_exposure(item, state).ways))
     rule = "matches" if single and not open_row else _rule(way, item.function)

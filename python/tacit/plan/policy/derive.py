@@ -40,6 +40,7 @@ from tacit.plan.policy.joined import broadcast, joined
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import protected, wholly_open
 from tacit.plan.policy.outer import marked, outer, paired
+from tacit.plan.policy.overflows import beyond_bounds
 from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.thresholds import unsatisfied
 from tacit.plan.policy.united import united
@@ -145,7 +146,8 @@ class Derivation:
 
     def _filter(self, below: State, predicate: Expr) -> State:
         tested = Expressions(below, self.recipients).condition(predicate)
-        found = union([tested, unsatisfied(predicate, below), selected(below)])
+        beyond = beyond_bounds([predicate], below, self.recipients)
+        found = union([tested, unsatisfied(predicate, below), selected(below), beyond])
         return below.over(Filter(below.relation, predicate), found)
 
     def _project(self, below: State, outputs: tuple[tuple[str, Expr], ...]) -> State:
@@ -163,12 +165,13 @@ class Derivation:
                     columns[hidden[each]] = Derived(expressions.condition(each))
             columns[name] = replace(found, conditions=tuple(dict.fromkeys(hidden[each] for each in conditions)))
         written = (*outputs, *((name, each) for each, name in hidden.items()))
-        return replace(below, relation=Project(below.relation, written), columns=columns)
+        beyond = beyond_bounds((each for _, each in outputs), below, self.recipients)
+        return replace(below.over(Project(below.relation, written), beyond), columns=columns)
 
     def _window(self, relation: Window, below: State) -> State:
         """A row's value is made of others' rows, so that no guard above can count whom it tells of.
 
-        What everybody may see row by row may be computed with in any way.
+        What everybody may see row by row may be computed with in any way. A number of a row is made of rows alone.
         """
         bound = {each for each in below.one | below.many if protected(each.table, self.recipients)}
         refused = {each for each in bound if not wholly_open(each.table, self.recipients)}
@@ -177,7 +180,8 @@ class Derivation:
             for each in refused
             for output in relation.outputs
         )
-        made_of = union(each.items for each in below.columns.values())
+        known = frozenset(Item(each, None, "count") for each in below.one | below.many)
+        made_of = union([known, below.rows, *(each.items for each in below.columns.values())])
         whole = Derived(frozenset(each for each in made_of if each.instance not in refused), linear=False)
         columns = {**below.columns, **{each.name: whole for each in relation.outputs}}
         return replace(below.over(replace(relation, input=below.relation), closed), columns=columns)

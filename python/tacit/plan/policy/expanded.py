@@ -133,8 +133,7 @@ class _Expansion:
                 below = self.of(input)
                 return replace(below, columns={name: below.of(each) for name, each in outputs})
             case Window(input):
-                below, own = self.of(input), self._unknown(relation)
-                return replace(below, columns={**own.columns, **below.columns})
+                return _with_window(relation, self.of(input), self._unknown(relation))
             case Join(left, right):
                 return self._joined(relation, self.of(left), self.of(right))
             case Broadcast(input, scalar):
@@ -202,6 +201,17 @@ class _Expansion:
             below, columns=columns, holds=holds, stored=below.stored | _names(stored),
             nulls=below.nulls | _names(nulls), known=known,
         )  # fmt: skip
+
+
+def _with_window(relation: Window, below: Expanded, own: Expanded) -> Expanded:
+    """Who knows all rows knows what a window makes of them. Else its columns are of what is known and what is not."""
+    made = _names({own.columns[each.name] for each in relation.outputs})
+    known = below.known
+    if known.secret or known.mixed or not known.certain:
+        known = replace(known, mixed=known.mixed | made)
+    else:
+        known = replace(known, seen=known.seen | made)
+    return replace(below, columns={**own.columns, **below.columns}, known=known)
 
 
 def _beside(left: Expanded, right: Expanded, known: Known) -> Expanded:

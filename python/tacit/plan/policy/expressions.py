@@ -46,7 +46,8 @@ class Expressions:
                 same = found.constant and self._constant((test,))
                 square = branches[0].square and unchanged(otherwise) == Literal(None, otherwise.type)
                 items = union([found.items, self.condition(test)])
-                return replace(found, items=items, constant=same, told=told, square=square)
+                moved = found.moved or unchanged(otherwise) != Literal(None, otherwise.type)
+                return replace(found, items=items, constant=same, told=told, square=square, moved=moved)
             case Call("average", (ColumnRef(total, _, _, position), _)):
                 averaged = self.state.columns[total].averaged
                 return Derived(named_at(averaged or self.state.columns[total].items, expr.position or position))
@@ -54,7 +55,7 @@ class Expressions:
                 squared = self.state.columns[total].squared
                 return Derived(named_at(squared or self.state.columns[total].items, expr.position))
             case Call(op, args) if op in BOOLEAN:
-                return Derived(self.condition(expr), constant=self._constant(args))
+                return Derived(self.condition(expr), constant=self._constant(args), moved=True)
             case Call(op, args):
                 return self._computed(whole, expr, [self.of(each) for each in args])
 
@@ -157,7 +158,7 @@ class Expressions:
         for each in one.items:
             if not self._binds(each) or each.column is None:
                 continue
-            named = _named(frozenset(i for i in other.items if self._of_another(i, each)))
+            named = met_names(frozenset(i for i in other.items if self._of_another(i, each)))
             partners = terms_of(each.instance.table, each.column).partners or frozenset()
             missing = sorted(named - partners)
             if missing:
@@ -169,7 +170,7 @@ class Expressions:
     def _of_another(self, item: Item, than: Item) -> bool:
         """Whether an item is a single row's column of another instance."""
         guarded = item.instance in self.state.many and protected(item.instance.table, self.recipients)
-        return item.instance != than.instance and not guarded and item.role in ("value", "aggregate", "group")
+        return item.instance != than.instance and not guarded and item.role in ("value", "aggregate", "group", "count")
 
     def _binds(self, item: Item) -> bool:
         """Whether an item is of a single row of a table whose owner's rules bind this query."""
@@ -210,8 +211,14 @@ def _narrowed(item: Item) -> Item | None:
     return replace(item, role="cuts" if terms.cuts is not None else "constants", function=None)
 
 
-def _named(items: Items) -> frozenset[str]:
-    return frozenset(f"{each.instance.table.name}.{each.column}" for each in items)
+def met_names(items: Items) -> frozenset[str]:
+    """The columns that a value is computed from, as offers name them; ``*`` where that is only how many rows are."""
+    named = {each.instance for each in items if each.column is not None}
+    return frozenset(
+        f"{each.instance.table.name}.{each.column or '*'}"
+        for each in items
+        if each.column is not None or (each.role == "count" and each.instance not in named)
+    )
 
 
 def _together(parts: list[Derived]) -> Derived:
@@ -224,4 +231,5 @@ def _together(parts: list[Derived]) -> Derived:
         conditions=conditions,
         told=all(each.told for each in parts),
         mixed=any(each.mixed for each in parts),
+        moved=any(each.moved for each in parts),
     )

@@ -17,6 +17,7 @@ from tacit.plan.policy.guarding import guard_of, uncountable, unknown_to
 from tacit.plan.policy.guards import Guard
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import partly_open, protected, shown
+from tacit.plan.policy.overflows import sums_beyond_bounds
 from tacit.plan.policy.padding import is_padded
 from tacit.plan.policy.repeated import repeating
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, Sums, ordered, selected, union
@@ -56,7 +57,8 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
     fixed = frozenset(each for each in ruled if _keys_follow(each, groups))
     # Groups of the same rows may differ by few units.
     lost |= repeating(groups.merged - fixed, below, recipients) if relation.keys else NOTHING
-    rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost])
+    beyond = sums_beyond_bounds(relation, below, recipients)
+    rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost, beyond])
     state = replace(
         below,
         relation=whole,
@@ -78,8 +80,14 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
         if any(_padded(each, guard, groups, catalog, who) for who in recipients if who != each.owner)
     )
     state = state.over(whole, padded)
-    chosen = union([rows, *(below.columns[name].items for name in [*relation.keys, *_arguments(relation)])])
+    named = (below.columns[name].items for name in [*relation.keys, *_arguments(relation)])
+    chosen = union([rows, *named, _joined_with(groups.merged, below)])
     return replace(state, guards=(*below.guards, guard), sums=(*below.sums, Sums(groups.merged, chosen)))
+
+
+def _joined_with(merged: frozenset[Instance], below: State) -> Items:
+    """The rows of others that meet those of merged instances. They decide of these, also by constants alone."""
+    return frozenset(Item(other, None, "count") for other, mine in below.beside if mine in merged)
 
 
 def _padded(instance: Instance, guard: Guard, groups: Groups, catalog: Catalog, recipient: str) -> bool:
@@ -132,6 +140,7 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
             squared=squared(each, below, ruled, groups.recipients),
             conditions=carried.of(each.name),
             least=_least(each, groups),
+            moved=each.column is not None and below.columns[each.column].moved,
         )
     return {**columns, **carried.columns}
 

@@ -10,7 +10,7 @@ from tacit.plan.algebra.relations import Broadcast, FullJoin, Join
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.exposure import terms_of
-from tacit.plan.policy.expressions import placed, turned
+from tacit.plan.policy.expressions import met_names, placed, turned
 from tacit.plan.policy.offers import protected
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.united import together
@@ -49,10 +49,12 @@ def _columns(left: State, right: State, *, mixed: bool) -> dict[str, Derived]:
 def broadcast(input: State, scalar: State, recipients: tuple[str, ...]) -> State:
     """The scalar is one row whatever the data, so that what decided its rows is in its value alone.
 
-    What its recipient computes alone is a constant to everybody.
+    What its recipient computes alone is a constant to everybody, as if it stood in the question.
     """
     columns = {
-        name: replace(each, items=_foreign(union([each.items, scalar.rows]), recipients), constant=True, plain=None)
+        name: replace(
+            each, items=_foreign(union([each.items, scalar.rows]), recipients), constant=True, plain=None, told=True
+        )
         for name, each in scalar.columns.items()
     }
     whole = together(input, scalar)
@@ -93,7 +95,7 @@ def _as_keys(items: Items, state: State) -> Items:
 
 
 def _strangers(one: Derived, other: Derived, recipients: tuple[str, ...]) -> Items:
-    met = sorted({f"{each.instance.table.name}.{each.column}" for each in other.items if each.column is not None})
+    met = sorted(met_names(other.items))
     found: set[Item] = set()
     for each in one.items:
         if each.column is None or each.role not in ("value", "group") or not protected(each.instance.table, recipients):

@@ -59,12 +59,19 @@ def outcomes(conditions: Sequence[Expr], holds: Sequence[Expr]) -> Outcomes | No
     return None
 
 
-def outcomes_by(conditions: Sequence[Expr], is_given: Callable[[Expr], bool]) -> frozenset[ByOutcome] | None:
-    """For each combination of values of what is given, those of all else by outcome; None if there are too many."""
+def outcomes_by(
+    conditions: Sequence[Expr], is_given: Callable[[Expr], bool], is_both: Callable[[Expr], bool]
+) -> frozenset[ByOutcome] | None:
+    """For each combination of values of what is given, those of all else by outcome.
+
+    None if there are too many, or if a part that is not looked into is computed of what is given and of all else.
+    """
     reader = _Reader()
     tests = [reader.truth(each) for each in conditions if is_small(each)]
     candidates = reader.candidates()
     if len(tests) < len(conditions) or prod(map(len, candidates)) * reader.size > MOST:
+        return None
+    if any(map(is_both, reader.places)):
         return None
     given = [is_given(each) for each in reader.places]
     found: dict[Row, dict[tuple[bool, ...], set[Row]]] = {}

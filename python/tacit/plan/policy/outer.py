@@ -24,13 +24,14 @@ def outer(relation: Join, left: State, right: State, recipients: tuple[str, ...]
 
 
 def marked(relation: Mark, input: State, choices: State, recipients: tuple[str, ...]) -> State:
-    """The rows of input. The mark tells of the rows of choices."""
+    """The rows of input. The mark tells of the rows of choices. It is a condition, which decides who contributes."""
     keys = _keys([(input, relation.input_keys), (choices, relation.choice_keys)])
     whole = _with_rows(
         together(input, choices), union([keys, _uncounted(input, choices, recipients, relation.position)])
     )
     relation = replace(relation, input=input.relation, choices=choices.relation)
-    return replace(whole, relation=relation, columns={**input.columns, relation.name: Derived(whole.rows)})
+    mark = Derived(whole.rows, conditions=(relation.name,), moved=True)
+    return replace(whole, relation=relation, columns={**input.columns, relation.name: mark})
 
 
 def paired(relation: Pairs, left: State, right: State, recipients: tuple[str, ...]) -> State:

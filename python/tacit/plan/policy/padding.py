@@ -43,7 +43,7 @@ def is_padded(aggregate: Aggregate, guard: Guard, scan: Scan, hidden: Hidden, ca
 
 def _is_told(conditions: Sequence[Expr], filters: Sequence[Expr], known: Known) -> bool:
     """Whether some rows may be in two cells, of which each has rows for which more, or less, is asked."""
-    found = outcomes_by([conjunction(filters), *conditions], lambda each: not known.hides(each))
+    found = outcomes_by([conjunction(filters), *conditions], lambda each: not known.hides(each), known.is_mixed)
     if found is None:
         return True
     rows = list({frozenset(_by_cell(each).items()): _by_cell(each) for each in found}.values())

@@ -125,6 +125,9 @@ def _floor(item: Item) -> str:
             return f"a join that is not an inner one tells which units of {table} are missing, and nothing counts them"
         case "united":
             return f"equal values match rows of {table} with those of others in a UNION, and nothing counts how many"
+        case "overflow":
+            beyond = f"a value computed of {table} may be beyond its type, unless it is cast to a wider one"
+            return f"{beyond}; an error would tell of single rows"
         case "delivered":
             return f"{table} is read as delivered, where its units are not counted"
         case "rows":

@@ -82,7 +82,8 @@ class Derived:
     determines and is determined by. conditions: names of Boolean columns beside it that decide it. averaged: of a sum,
     what its average derives from. square: it is a column's value times itself. squared: of a sum of such values, what
     the variance of the column derives from. least: a count is never less where it is shown, by the floor of this
-    instance. mixed: inputs of a union have it, so that equal values of it match their rows.
+    instance. mixed: inputs of a union have it, so that equal values of it match their rows. moved: some rows have other
+    values than a sum of multiples, by constants, conditions or a union, so that a position among all is any among some.
     """
 
     items: Items = NOTHING
@@ -97,6 +98,7 @@ class Derived:
     least: tuple[int, Instance] | None = None
     told: bool = False
     mixed: bool = False
+    moved: bool = False
 
 
 @dataclass(frozen=True)

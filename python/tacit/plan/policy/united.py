@@ -89,6 +89,7 @@ def _either(parts: Sequence[Derived], known: Items, seen: Items, conditions: tup
         conditions=conditions,
         told=told,
         mixed=len(parts) > 1,
+        moved=len(parts) > 1,
     )
 
 
