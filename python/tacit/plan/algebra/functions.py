@@ -83,6 +83,7 @@ PREDICATES: Final = frozenset(
 
 STRICT: Final = frozenset(
     ("add", "sub", "mul", "neg", "rescale", "cast", "div", "eq", "ne", "lt", "le", "gt", "ge", "not")
+    + ("average", "covariance", "root", "interpolate", "half")
 )
 """Operators that are NULL wherever an operand is."""
 
