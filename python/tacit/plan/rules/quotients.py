@@ -108,13 +108,13 @@ class _Lifting:
 
     def _beside_null(self, side: Relation, parts: Parts) -> tuple[Relation, Parts]:
         """A side of a join that may be absent, and its DOUBLEs, which are NULL then."""
-        if all(map(is_strict, parts.values())):
-            return side, {name: with_nulls(each) for name, each in parts.items()}
-        name = self._fresh("present", set(names(side)))
+        found = {name: with_nulls(each) for name, each in parts.items()}
+        if all(map(is_strict, found.values())):
+            return side, found
+        present = self._fresh("present", set(names(side)))
         columns = tuple((each.name, reference(each)) for each in fields(side))
-        return Project(side, (*columns, (name, TRUE))), {
-            each: with_nulls(part) if is_strict(part) else _where(name, with_nulls(part)) for each, part in parts.items()
-        }
+        guarded = {name: each if is_strict(each) else _where(present, each) for name, each in found.items()}
+        return Project(side, (*columns, (present, TRUE))), guarded
 
     def _over(self, expr: Expr, name: str, columns: dict[Expr, str], taken: set[str]) -> Expr:
         """The expression over columns for its parts that nodes can compute. columns: those parts, by their names."""
