@@ -162,4 +162,4 @@ SELECT k, f FROM padded INTERSECT SELECT k, f FROM announced UNION ALL SELECT g,
 SELECT k FROM padded UNION SELECT g FROM announced INTERSECT SELECT k FROM announced WHERE k < 2;
 (SELECT k, v FROM padded EXCEPT SELECT k, v FROM padded WHERE k > 2) INTERSECT (SELECT k, v FROM padded UNION SELECT d, v FROM announced) ORDER BY k NULLS FIRST, v LIMIT 5;
 SELECT (s > (SELECT MIN(k) FROM announced)) AS over, SUM(k) FROM padded GROUP BY (s > (SELECT MIN(k) FROM announced));
-SELECT g FROM padded GROUP BY g HAVING 0.5 * AVG(k) <= 1 AND AVG(s) <> 3 OR AVG(d) BETWEEN -1000 AND 1000.25 OR -3 < AVG(e) * 2;
+SELECT g FROM padded GROUP BY g HAVING 0.5 * AVG(k) <= 1 AND AVG(s) <> 3 OR AVG(d) BETWEEN -1000 AND 1000.25 OR -3 < AVG(e) * 2

@@ -5,6 +5,8 @@ Bounds come with the types: every function here returns types whose ranges are e
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tacit.plan.algebra import bounds, moments
 from tacit.plan.algebra.relations import Call, Expr, Literal
 from tacit.plan.algebra.types import (
@@ -141,6 +143,11 @@ def coerce(expr: Expr, target: Type) -> Expr:
             return expr
 
 
+def text_in(target: Type, expr: Expr) -> Expr:
+    """The value, of which a constant string is as a column has it: by itself it is of no dictionary."""
+    return replace(expr, type=target) if isinstance(expr, Literal) and isinstance(target, Varchar) else expr
+
+
 def value_in(expr: Expr, other: Expr) -> Expr:
     """A value in the type of another expression, without a digit less. Raises Mismatch where it may not have room."""
     target = other.type
@@ -203,7 +210,7 @@ def _retyped(expr: Expr, target: Type, op: str) -> Expr:
     if isinstance(expr, Literal):
         found = bounds.encoded_range(target)
         return Literal(expr.value if found is None else found[0], target)
-    return Call("rescale" if op == "rescale" else "cast", (expr,), target, expr.nullable)
+    return Call("rescale" if op == "rescale" else "cast", (expr,), target, expr.nullable, expr.position)
 
 
 def _with_literal_day(day: Date, text: Expr) -> Date:

@@ -20,12 +20,15 @@ from tacit.plan.algebra.relations import (
     Expr,
     Filter,
     Join,
+    Limit,
     Literal,
     Mark,
     Operator,
     Project,
     Relation,
     Sort,
+    Union,
+    Window,
 )
 from tacit.plan.algebra.trees import children
 from tacit.plan.algebra.types import Boolean
@@ -91,7 +94,7 @@ def detached(relation: Relation) -> Detached:
         case Sort(input, _):
             return detached(input)
         case _:
-            raise refused(around_columns(relation)[0], "in this part of a subquery")
+            raise _beneath(relation)
 
 
 def grouped(relation: Aggregate) -> Detached:
@@ -99,10 +102,25 @@ def grouped(relation: Aggregate) -> Detached:
     return _aggregate(relation, detached(relation.input))
 
 
-def refused(column: ColumnRef, where: str) -> UnsupportedSQL:
+def refused(column: ColumnRef, where: str, instead: str = INSTEAD) -> UnsupportedSQL:
     """The refusal of a column of the query around."""
     name = column.name.lstrip(AROUND)
-    return UnsupportedSQL(f"{name} of the query around, {where},", INSTEAD, column.position)
+    return UnsupportedSQL(f"{name} of the query around, {where},", instead, column.position)
+
+
+def _beneath(relation: Relation) -> UnsupportedSQL:
+    """The refusal of a column of the query around beneath what takes the rows of a subquery together."""
+    column = around_columns(relation)[0]
+    match relation:
+        case Limit():
+            return refused(column, "beneath a LIMIT", "take MIN or MAX of the rows that match")
+        case Union():
+            return refused(column, "in a set operation", "write a subquery for each of its sides")
+        case Window():
+            window = "compute the window function in a subquery of FROM, partitioned by the column to compare"
+            return refused(column, "beneath a window function", window)
+        case _:
+            return refused(column, "in this part of a subquery", "compare it in WHERE of the subquery itself")
 
 
 def without_around(expr: Expr, where: str) -> None:

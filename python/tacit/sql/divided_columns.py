@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tacit.plan.algebra.expressions import reference, subexpressions, substitute
-from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal, Project, Relation
+from tacit.plan.algebra.expressions import reference, subexpressions, substitute, with_nulls
+from tacit.plan.algebra.relations import ColumnRef, Expr, Project, Relation
 from tacit.plan.algebra.types import Double
 from tacit.plan.facts.fields import columns_of, field_of
 from tacit.sql.flattening import Outputs, beneath
@@ -43,17 +43,7 @@ def divided(expr: Expr, quotients: Mapping[str, Expr]) -> Expr:
 
 def _like(column: ColumnRef, quotient: Expr) -> Expr:
     """The quotient, NULL where its column may be."""
-    return _nullable(quotient) if column.nullable else quotient
-
-
-def _nullable(expr: Expr) -> Expr:
-    match expr:
-        case ColumnRef():
-            return replace(expr, nullable=True)
-        case Call():
-            return replace(expr, args=tuple(map(_nullable, expr.args)), nullable=True)
-        case Literal():
-            return expr
+    return with_nulls(quotient) if column.nullable else quotient
 
 
 def _flat(relation: Relation) -> tuple[Relation, Outputs]:

@@ -27,7 +27,7 @@ from tacit.sql.coercion import (
 )
 from tacit.sql.divided_columns import divided
 from tacit.sql.intervals import is_interval
-from tacit.sql.quotients import comparison
+from tacit.sql.quotients import comparison, null_test
 from tacit.sql.scope import Scope
 from tacit.sql.text import Text, only
 
@@ -141,7 +141,7 @@ class Expressions:
         position = self.text.position(node)
         match node:
             case exp.Is(expression=exp.Null()):
-                return arithmetic.is_null(self.bind(node.this), position)
+                return null_test(divided(self.bind(node.this), self.quotients), position)
             case exp.Between():
                 value, low, high = (self.bind(each) for each in (node.this, node.args["low"], node.args["high"]))
                 pair = (

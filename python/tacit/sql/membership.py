@@ -11,7 +11,7 @@ from tacit.plan.algebra.refusals import Position, UnsupportedSQL
 from tacit.plan.algebra.relations import Aggregate, Aggregation, ColumnRef, Expr, Filter, Operator, Project, Relation
 from tacit.plan.facts.fields import column, fields, names
 from tacit.sql import arithmetic
-from tacit.sql.coercion import Mismatch, coerce, common_type, integer_literal
+from tacit.sql.coercion import Mismatch, coerce, common_type, integer_literal, text_in
 from tacit.sql.correlation import EQUALITIES, Correlation, Detached, detached, is_correlated, without_around
 from tacit.sql.expressions import Expressions
 from tacit.sql.inner_rows import FALSE, TRUE, UNKNOWN, InnerRows
@@ -98,7 +98,7 @@ class Membership:
             without_around(value, f"on the left of {what} in a subquery")
             try:
                 target = common_type(value, choice)
-                values.append(coerce(value, target))
+                values.append(text_in(target, coerce(value, target)))
                 outputs.append((choice.name, coerce(choice, target)))
             except Mismatch as error:
                 raise self.text.invalid(node, f"{error}.") from None

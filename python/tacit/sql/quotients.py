@@ -47,6 +47,21 @@ def comparison(op: Operator, a: Expr, b: Expr, position: Position | None) -> Exp
         return arithmetic.comparison(op, a, b, position)
 
 
+def null_test(expr: Expr, position: Position | None) -> Expr:
+    """expr IS NULL, where a DOUBLE is asked about by what it is computed from."""
+    if not isinstance(expr.type, Double):
+        return arithmetic.is_null(expr, position)
+    match expr:
+        case Call("average", (total, _)):
+            return arithmetic.is_null(total, position)
+        case Call("cast" | "neg", (inner,)):
+            return null_test(inner, position)
+        case Call("add" | "sub" | "mul" | "div", (a, b)):
+            return arithmetic.logic("or", [null_test(a, position), null_test(b, position)], position)
+        case _:
+            return arithmetic.is_null(expr, position)
+
+
 def is_quotient(expr: Expr) -> bool:
     """Whether a DOUBLE is computed by division."""
     parts = subexpressions(expr)

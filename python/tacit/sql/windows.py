@@ -22,9 +22,9 @@ from tacit.plan.algebra.relations import (
     WindowFunction,
     WindowOutput,
 )
-from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, sql_name
+from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, Varchar, sql_name
 from tacit.plan.facts.fields import fields, window_field
-from tacit.sql.coercion import Mismatch, integer_literal, value_in
+from tacit.sql.coercion import Mismatch, coerce, common_type, integer_literal, text_in, value_in
 from tacit.sql.expressions import constant_integer
 from tacit.sql.frames import bound_frame
 from tacit.sql.scope import fresh
@@ -169,16 +169,20 @@ class Windows:
             function, distance = ("lead" if function == "lag" else "lag"), distance.this
         number = 1 if distance is None else constant_integer(distance, self.text, f"the distance of {call.sql_name()}")
         argument, default = self._column(call, call.this), call.args.get("default")
-        found = None if default is None else self._default(node, argument, default)
+        argument, found = (argument, None) if default is None else self._default(node, argument, default)
         return self._output(over, node, function, argument, found, number)
 
-    def _default(self, node: exp.Window, argument: Expr, default: exp.Expr) -> Expr | None:
-        """What a row has that has no such row before or behind it, in the argument's type; None: NULL."""
+    def _default(self, node: exp.Window, argument: Expr, default: exp.Expr) -> tuple[Expr, Expr | None]:
+        """The argument, and what a row has that has no such row before or behind it, encoded alike; None: NULL."""
         bound = self.argument(default)
         if isinstance(bound, Literal) and bound.value is None:
-            return None
+            return argument, None
         try:
-            return value_in(bound, argument)
+            found = value_in(bound, argument)
+            common = common_type(argument, bound)
+            if not isinstance(common, Varchar):
+                return argument, found
+            return coerce(argument, common), text_in(common, found)
         except Mismatch as error:
             raise self.text.invalid(node, f"{error}.") from None
 

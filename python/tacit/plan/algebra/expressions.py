@@ -46,6 +46,22 @@ def substitute(expr: Expr, columns: Mapping[str, Expr]) -> Expr:
             return replace(expr, args=tuple(substitute(arg, columns) for arg in expr.args))
 
 
+def with_nulls(expr: Expr) -> Expr:
+    """The same expression where its columns may be NULL."""
+    match expr:
+        case ColumnRef():
+            return replace(expr, nullable=True)
+        case Literal():
+            return expr
+        case Call("is_null"):
+            return replace(expr, args=tuple(map(with_nulls, expr.args)))
+        case Call("if", (condition, *branches)):
+            args = with_nulls(condition), *map(with_nulls, branches)
+            return replace(expr, args=args, nullable=any(each.nullable for each in args[1:]))
+        case Call():
+            return replace(expr, args=tuple(map(with_nulls, expr.args)), nullable=True)
+
+
 def subexpressions(expr: Expr) -> Iterator[Expr]:
     """The expression and everything in it."""
     yield expr

@@ -82,8 +82,11 @@ PREDICATES: Final = frozenset(
 """Functions that are conditions."""
 
 STRICT: Final = frozenset(
-    ("add", "sub", "mul", "neg", "rescale", "cast", "div", "eq", "ne", "lt", "le", "gt", "ge", "not")
-)
+    (
+        "add", "sub", "mul", "neg", "rescale", "cast", "div", "eq", "ne", "lt", "le", "gt", "ge", "not",
+        "average", "covariance", "root", "interpolate", "half",
+    )
+)  # fmt: skip
 """Operators that are NULL wherever an operand is."""
 
 assert set(FUNCTIONS) == set(get_args(FunctionName)), "each function has its SQL"

@@ -3,6 +3,7 @@
 A join needs one side whose keys are unique. Declared unique columns stay unique through filters, projections that keep
 them, sorts and limits. The keys of a GROUP BY or DISTINCT are unique. A join with unique left keys repeats no right
 row. Of the columns that it makes equal each may stand for the other. A row number is unique within its partition.
+Columns that a condition sets equal to constants tell no rows apart: the row number 1 leaves each partition unique.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from tacit.plan.algebra.relations import (
 )
 from tacit.plan.algebra.types import Double, Field
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.constants import constant_columns
 from tacit.plan.facts.fields import field_of, names
 
 Keys = frozenset[frozenset[str]]
@@ -46,6 +48,11 @@ MOST_COMBINATIONS = 16  # of names for one unique set whose columns are kept sev
 @once
 def unique_keys(relation: Relation, catalog: Catalog) -> Keys:
     """Sets of columns whose values never repeat together. The empty set means at most one row."""
+    found, constant = _known(relation, catalog), constant_columns(relation)
+    return found | {keys - constant for keys in found}
+
+
+def _known(relation: Relation, catalog: Catalog) -> Keys:
     match relation:
         case Scan(table, _, columns):
             declared = next(each.unique for each in catalog.tables if each.name == table)

@@ -2,7 +2,7 @@
 
 Nodes hold no DOUBLE. So an AVG or a quotient that a subquery computes stays apart: its sum and its count are columns.
 Whatever reads the DOUBLE, above joins and conditions, computes it from them. There the recipient can, or a comparison
-needs no division.
+needs no division. Beside rows that an outer join keeps, what it is made of is NULL. There a DOUBLE is NULL, too.
 """
 
 from __future__ import annotations
@@ -11,11 +11,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from tacit.plan.algebra.expressions import is_clear_only, reference, substitute
-from tacit.plan.algebra.relations import Broadcast, Call, ColumnRef, Expr, Filter, Join, Literal, Project, Relation
+from tacit.plan.algebra.expressions import is_clear_only, reference, substitute, with_nulls
+from tacit.plan.algebra.functions import is_strict
+from tacit.plan.algebra.relations import (
+    Broadcast,
+    Call,
+    ColumnRef,
+    Expr,
+    Filter,
+    FullJoin,
+    Join,
+    Limit,
+    Literal,
+    Mark,
+    Pairs,
+    Project,
+    Relation,
+    Sort,
+    Window,
+)
 from tacit.plan.algebra.trees import over_children
-from tacit.plan.algebra.types import Double
-from tacit.plan.facts.fields import fields
+from tacit.plan.algebra.types import Boolean, Double
+from tacit.plan.facts.fields import fields, names
+
+TRUE = Literal(True, Boolean())
 
 Parts = Mapping[str, Expr]
 """DOUBLE columns, each as an expression over the relation's columns."""
@@ -47,14 +66,16 @@ class _Lifting:
             case Filter(input, predicate):
                 below, parts = self.of(input)
                 return Filter(below, substitute(predicate, parts)), parts
-            case Join(left, right):
+            case Join() | FullJoin():
+                return self._joined(relation)
+            case Pairs(left, right):
                 (a, of_a), (b, of_b) = self.of(left), self.of(right)
-                if {*relation.left_keys, *relation.right_keys} & {*of_a, *of_b}:
-                    return over_children(relation, self.whole), {}
                 return replace(relation, left=a, right=b), {**of_a, **of_b}
             case Broadcast(input, scalar):
                 (a, of_a), (b, of_b) = self.of(input), self.of(scalar)
                 return Broadcast(a, b), {**of_a, **of_b}
+            case Mark() | Window() | Sort() | Limit():
+                return self._passed(relation)
             case _:
                 return over_children(relation, self.whole), {}
 
@@ -67,6 +88,33 @@ class _Lifting:
                 parts[name] = self._over(each, name, columns, {*kept, *(name for name, _ in outputs)})
                 kept |= {column: part for part, column in columns.items()}
         return Project(input, tuple(kept.items())), parts
+
+    def _joined(self, join: Join | FullJoin) -> tuple[Relation, Parts]:
+        (a, of_a), (b, of_b) = self.of(join.left), self.of(join.right)
+        if {*join.left_keys, *join.right_keys} & {*of_a, *of_b}:
+            return over_children(join, self.whole), {}
+        a, of_a = self._beside_null(a, of_a) if isinstance(join, FullJoin) or join.keeps_right else (a, of_a)
+        b, of_b = self._beside_null(b, of_b) if isinstance(join, FullJoin) or join.keeps_left else (b, of_b)
+        return replace(join, left=a, right=b), {**of_a, **of_b}
+
+    def _passed(self, relation: Mark | Window | Sort | Limit) -> tuple[Relation, Parts]:
+        """What has the rows of its input, where it does not use their DOUBLEs."""
+        below, parts = self.of(relation.input)
+        if _used(relation) & parts.keys():
+            return over_children(relation, self.whole), {}
+        if isinstance(relation, Mark):
+            return replace(relation, input=below, choices=self.whole(relation.choices)), parts
+        return replace(relation, input=below), parts
+
+    def _beside_null(self, side: Relation, parts: Parts) -> tuple[Relation, Parts]:
+        """A side of a join that may be absent, and its DOUBLEs, which are NULL then."""
+        found = {name: with_nulls(each) for name, each in parts.items()}
+        if all(map(is_strict, found.values())):
+            return side, found
+        present = self._fresh("present", set(names(side)))
+        columns = tuple((each.name, reference(each)) for each in fields(side))
+        guarded = {name: each if is_strict(each) else _where(present, each) for name, each in found.items()}
+        return Project(side, (*columns, (present, TRUE))), guarded
 
     def _over(self, expr: Expr, name: str, columns: dict[Expr, str], taken: set[str]) -> Expr:
         """The expression over columns for its parts that nodes can compute. columns: those parts, by their names."""
@@ -82,6 +130,26 @@ class _Lifting:
         found = next(each for each in (f"{name}_part{n}" for n in count(1)) if each not in self.names | taken)
         self.names.add(found)
         return found
+
+
+def _where(present: str, value: Expr) -> Call:
+    """The value of a row that is there, and NULL beside others."""
+    absent = Call("is_null", (ColumnRef(present, Boolean(), True),), Boolean(), False)
+    return Call("if", (absent, Literal(None, value.type), value), value.type, True)
+
+
+def _used(relation: Mark | Window | Sort | Limit) -> set[str]:
+    """The columns of its input that a relation computes with."""
+    match relation:
+        case Mark():
+            return set(relation.input_keys)
+        case Window(_, partition, order, outputs):
+            taken = {name for each in outputs for name in (each.column, each.default) if name is not None}
+            return {*partition, *(key.column for key in order), *taken}
+        case Sort(_, keys):
+            return {key.column for key in keys}
+        case Limit():
+            return set()
 
 
 def _is_quotient(expr: Expr) -> bool:
