@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from tacit.agent.faults import RunError
 from tacit.agent.federation import Federation
+from tacit.cli.main import main
 from tacit.plan.account.serialise import plan_json
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.relations import Scan, Union
@@ -95,3 +97,12 @@ def test_mistakes(line: str, price: str, sentence: str, tmp_path: Path) -> None:
 def test_its_name_cannot_be_kept(tmp_path: Path) -> None:
     with pytest.raises(QueryError, match="'orders' names several owners' tables together"):
         compile_query("CREATE TABLE orders AS SELECT nr FROM orders_north", load(tmp_path).catalog, ())
+
+
+def test_it_is_listed_with_its_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    load(tmp_path)
+    assert main(["tables", "--federation", str(tmp_path / "federation.toml"), "--format", "json"]) == 0
+    listed = {each["table"]: each for each in json.loads(capsys.readouterr().out)}
+    assert listed["orders"]["held_by"] == "north + south"
+    assert listed["orders"]["made_of"] == ["orders_north", "orders_south"]
+    assert listed["orders"]["rows"] == 20
