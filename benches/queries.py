@@ -23,6 +23,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from math import isclose
 from pathlib import Path
 from typing import Any
@@ -201,10 +202,14 @@ def pooled(folder: Path, tables: list[Table], query: str) -> list[tuple[Any, ...
 
 def same(answer: list[tuple[Any, ...]], expected: list[tuple[Any, ...]]) -> bool:
     """Whether two answers have the same rows. Quotients may differ in the last digits."""
-    close = [
-        isclose(x, y) for row, other in zip(answer, expected, strict=False) for x, y in zip(row, other, strict=True)
-    ]
-    return len(answer) == len(expected) and all(close)
+    pairs = zip(answer, expected, strict=False)
+    return len(answer) == len(expected) and all(
+        _close(x, y) for row, other in pairs for x, y in zip(row, other, strict=True)
+    )
+
+
+def _close(x: Any, y: Any) -> bool:
+    return isclose(x, y) if isinstance(x, float | Decimal) and isinstance(y, float | Decimal) else bool(x == y)
 
 
 def timed(work: Callable[[], object], repeats: int) -> list[float]:
