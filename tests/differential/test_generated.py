@@ -175,7 +175,7 @@ def compare(engine: Engine, examples: int, keys: Path, suite: str = "rep3") -> T
 
 def test_generated_questions_contain_everything() -> None:
     met: Counter[str] = Counter()
-    search(lambda question: met.update(question.features), 500, number=1)
+    search(lambda question: met.update(question.features), 1200, number=1)
     assert [feature for feature in FEATURES if not met[feature]] == []
 
 

@@ -20,7 +20,9 @@ from tacit.plan.physical.operators import (
     CircuitPsi,
     Computed,
     Filter,
+    Frame,
     GroupBy,
+    GroupJoin,
     Input,
     Join,
     Keep,
@@ -39,6 +41,8 @@ from tacit.plan.physical.operators import (
     Sort,
     Union,
     UniversalIds,
+    Window,
+    Windowed,
 )
 from tacit.plan.physical.record import Record
 from tacit.plan.physical.values import Call, Column, Function, Integer, Null, Text, Value
@@ -64,6 +68,10 @@ COMPUTED: tuple[Value, ...] = (
 SUM = Aggregated("s", "sum", "x", RING)
 COUNT = Aggregated("n", "count_rows", None, RING)
 
+NUMBERED = Windowed("r", "row_number", None, None, None, Frame("rows", None, None), RING)
+SHIFTED = Windowed("l", "lag", "x", "y", 2, Frame("rows", None, None), BITS)
+FRAMED = Windowed("t", "sum", "x", None, None, Frame("range", None, 0), RING)
+
 EXAMPLES: tuple[Operator, ...] = (
     Input(1, "a", SHARED, None, pad_to_source=True),
     Input(2, "a", (), 9, sorted_by=("x", "h"), ordered=True),
@@ -84,6 +92,8 @@ EXAMPLES: tuple[Operator, ...] = (
     Release(16, 14, ("a", "b"), ("x",), ("x",), ordered=True),
     Join(17, 7, 8, ("x",), ("y",), ("x", "h"), (), kept="both", found="m"),
     Pairs(18, 7, 8),
+    GroupJoin(19, 7, 8, ("x",), ("y",), ("h",), (SUM, COUNT), kept=True),
+    Window(20, 8, ("x",), (Ordered("h", descending=True, nulls_first=False),), (NUMBERED, SHIFTED, FRAMED)),
 )
 
 

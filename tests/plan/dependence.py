@@ -9,8 +9,8 @@ from typing import Any
 
 import duckdb
 
-from tacit.local.average import MACROS
 from tacit.local.database import quoted
+from tacit.local.macros import MACROS
 from tacit.local.render import render
 from tacit.plan.algebra.relations import Join, KeptScan, Match, Opened, Relation, Scan
 from tacit.plan.algebra.trees import kept_scans, over_children, scans

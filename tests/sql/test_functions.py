@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from tacit.local.average import MACROS
+from tacit.local.macros import MACROS
 from tacit.local.render import render
 from tacit.plan.algebra.folding import _encoded
 from tacit.plan.algebra.relations import Opened, Scan

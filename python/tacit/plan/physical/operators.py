@@ -72,10 +72,6 @@ class Aggregated(Record):
     where: str | None = None
     rank: Ranked | None = None
 
-    def json(self) -> JSON:
-        """The object, with a rank only where there is one."""
-        return {name: value for name, value in super().json().items() if name != "rank" or value is not None}
-
 
 @dataclass(frozen=True)
 class Ordered(Record):
