@@ -16,7 +16,7 @@ import duckdb
 import pytest
 from tests.plan.dependence import Pool, Row, as_sql, seen, source, sources, touched
 
-from tacit.local.average import MACROS
+from tacit.local.macros import MACROS
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import scans

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tacit.local.average import MACROS
+from tacit.local.macros import MACROS
 from tacit.local.render import render
 from tacit.plan.algebra.expressions import subexpressions
 from tacit.plan.algebra.relations import Filter, Project

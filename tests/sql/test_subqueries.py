@@ -10,7 +10,7 @@ import duckdb
 import pytest
 from tests.plan.catalogs import MIXED, MIXED_COLUMNS
 
-from tacit.local.average import MACROS
+from tacit.local.macros import MACROS
 from tacit.local.render import render
 from tacit.plan.algebra.types import sql_name
 from tacit.plan.facts.fields import fields
