@@ -217,7 +217,8 @@ def _candidates(totals: Relation, verdicts: list[Verdict], guard: Guard, names: 
                 outputs.append(
                     (name, choose(verdict.values[each.name], value) if each.name in verdict.values else value)
                 )
-    return Project(totals, tuple(outputs))
+    # Where no aggregate is added up, the row of both candidates is there all the same.
+    return Project(totals, tuple(outputs) or ((names.of(2, " both"), TRUE),))
 
 
 def _chosen(totals: Relation, verdicts: list[Verdict], names: _Names) -> Relation:

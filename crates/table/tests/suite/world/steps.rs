@@ -361,7 +361,7 @@ pub fn group_join(id: usize, left: usize, right: usize, lk: &[&str], rk: &[&str]
     let kind = |kind: String| serde_json::from_str::<serde_json::Value>(&kind).expect("a kind");
     some.push(serde_json::json!({"name": "every", "function": "sum", "column": "u", "kind": kind(ring64(30, false))}));
     some.push(
-        serde_json::json!({"name": "rows", "function": "count", "column": "u", "kind": kind(bits(9, false, false))}),
+        serde_json::json!({"name": "rows", "function": "count", "column": "u", "kind": kind(bits(12, false, false))}),
     );
     some.push(serde_json::json!({"name": "far", "function": "sum", "column": "r", "kind": kind(ring64(40, true))}));
     serde_json::json!({"id": id, "op": "group_join", "left": left, "right": right, "left_keys": lk, "right_keys": rk,
