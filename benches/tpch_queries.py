@@ -65,10 +65,11 @@ def measured(scale: float, split: Split, numbers: list[int]) -> Iterator[list[st
                     raise SystemExit(f"query {number}: the answer differs from DuckDB's")
                 predicted = {step.step for step in answer.cost.predicted}
                 secure = [step for step in answer.cost.actual if step.step in predicted]
-                sent = sum(step.bytes for step in secure) / len(PARTIES) / 1e6
+                sent = f"{sum(step.bytes for step in secure) / len(PARTIES) / 1e6:,.1f}"
+                rounds, peak = str(sum(step.rounds for step in secure)), max(memory.peaks.values()) >> 20
                 yield [
                     f"Q{number}", count(len(answer)), seconds(sum(step.seconds for step in secure)), seconds(whole),
-                    str(sum(step.rounds for step in secure)), f"{sent:,.1f}", f"{max(memory.peaks.values()) / 2**20:,.0f} MiB",
+                    rounds, sent, f"{peak:,} MiB",
                 ]  # fmt: skip
 
 
