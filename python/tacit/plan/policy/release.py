@@ -39,7 +39,8 @@ FIRST: dict[Rule, int] = {"closed": 0, "select": 1}
 def problems_of(state: State, tables: Iterable[Table], recipients: tuple[str, ...]) -> tuple[Problem, ...]:
     """All that some owner does not allow some recipient: of outputs in their order, then of rows."""
     outputs = [each for found in state.columns.values() for each in ordered(found.items)]
-    items = [*outputs, *ordered(state.rows)]
+    # What a wider type mends is told after what no type does.
+    items = sorted([*outputs, *ordered(state.rows)], key=lambda each: each.detail == "overflow")
     found = [
         each
         for item in dict.fromkeys(items)
