@@ -38,8 +38,8 @@ pub struct Narrowing {
 }
 
 impl Narrowing {
-    /// All ways. Each fails with a probability below 2^-44, whatever the number of rows (a test computes it). About a
-    /// dozen follow each other at most.
+    /// All ways. Each fails with a probability below 2^-44, whatever the number of rows (a test computes it). Fewer
+    /// than 16 follow each other, so that all of them fail with one below 2^-40.
     pub const ALL: [Self; 8] = [
         Self { sample: 128, rank: 22, divisor: 2, at_most: 64 },
         Self { sample: 256, rank: 66, divisor: 2, at_most: 16 },
@@ -181,12 +181,14 @@ mod tests {
         assert_eq!(Narrowing::of(100_000, 10).map(|way| way.divisor), Some(8));
         assert_eq!(Narrowing::of(60_000, 10).map(|way| way.divisor), Some(4));
         assert_eq!(Narrowing::of(60_000, 20_000), None);
-        for rows in [513, 600, 1000, 5000, 100_000, 10_000_000] {
-            for count in [1, 2, 10, 100, 1000] {
-                if let Some(way) = Narrowing::of(rows, count) {
-                    assert!(way.sample < rows && rows / way.divisor >= count, "{rows} {count}");
-                }
+        for (exponent, power) in (9..32).flat_map(|exponent| (0..28).map(move |power| (exponent, power))) {
+            let (mut rows, count, mut steps) = ((3usize << exponent) / 2, 1usize << power, 0);
+            while let Some(way) = Narrowing::of(rows, count) {
+                assert!(way.sample < rows && rows / way.divisor >= count, "{rows} {count}");
+                (rows, steps) = (rows / way.divisor, steps + 1);
             }
+            // All steps together fail with a probability below 2^-40.
+            assert!(steps < 16, "{steps} steps for {count} of 2^{exponent} rows");
         }
     }
 }
