@@ -141,9 +141,10 @@ $(VENV)/runtime: $(VENV)/bin/python $(PINS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt duckdb sqlglot rich maturin
 	@touch $@
 
+# The packages that pyproject.toml names for tests.
 $(VENV)/tests: $(VENV)/runtime
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt \
-		hypothesis mypy pandas pandas-stubs polars pyarrow pytest pytest-xdist ruff
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt $$($(BIN)/python -c \
+		'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["test"])')
 	@touch $@
 
 # Installs the sources in place: a change of Python code needs no new build.
