@@ -109,6 +109,6 @@ mod tests {
         let told = tell(&seen);
         assert_eq!((told.r32[1].clone(), told.bits[1].to_bools()), (vec![0], vec![false]));
         let none = tell(&Seen::new(Block { bits: vec![Plane::zeros(0)], ..Block::default() }, true));
-        assert_eq!(none.r32, [vec![], vec![]]);
+        assert_eq!(none.r32, vec![Vec::<u32>::new(); 2]);
     }
 }
