@@ -29,7 +29,7 @@ pub(crate) struct Trusted {
 }
 
 /// What the trusted party sees of rows.
-pub(super) struct Seen {
+pub(crate) struct Seen {
     /// The planes of the keys, zero in rows that do not count.
     pub keys: Vec<Plane>,
     /// How many different keys are smaller than a row's. Rows that do not count have the greatest rank.
