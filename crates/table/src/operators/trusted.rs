@@ -2,9 +2,9 @@
 //!
 //! Functionality: the trusted party, a node, learns the keys of the rows that count, in an order that no node knows,
 //! and how many do not count. The keys of these are zeroed before. It gives the nodes shares of what it computes from
-//! that: orders and keys in order. Nobody else learns anything. How many messages there are and how long they are follows from
-//! public numbers of rows alone. Source: Volgushev et al., "Conclave: secure multi-party computation on big data"
-//! (EuroSys 2019), section 5.3: its hybrid join and aggregation.
+//! that: orders, and keys in order. Nobody else learns anything. How many messages there are and how long they are
+//! follows from public numbers of rows alone. Source: Volgushev et al., "Conclave: secure multi-party computation on
+//! big data" (EuroSys 2019), section 5.3: its hybrid join and aggregation.
 //!
 //! Rounds under rep3: one to open, one for the party's input.
 

@@ -1,8 +1,8 @@
 //! The rows of groups brought together by a party that sees the group keys.
 //!
-//! Functionality: some columns in the order of the groups, valid rows first; where each row goes so that the last rows
-//! of groups are at the front; and what the keys are there. The trusted party learns the keys of the valid rows, in an
-//! order that no node knows, NULL as a value of its own.
+//! Functionality: some columns in the order of the groups, valid rows first. Also where each row goes so that the last
+//! rows of groups are at the front, and what the keys are there. The trusted party learns the keys of the valid rows,
+//! in an order that no node knows, NULL as a value of its own.
 //!
 //! Method: columns and keys are shuffled together. The trusted party sees the keys and shares the order, and the keys
 //! of the groups one after the other: they need not move.
@@ -59,8 +59,8 @@ pub(super) fn gather<B: Backend>(
     Ok(Gathered { payload, to_front, front: told.bits })
 }
 
-/// What the trusted party gives: where rows go to be in the order of their keys; from there to the front; the keys of
-/// the groups, and which rows are groups.
+/// What the trusted party gives: where rows go to be in the order of their keys, and from there to the front. Then the
+/// keys of the groups, and which rows are groups.
 fn tell(seen: &Seen) -> Block {
     let (positions, rows) = (seen.positions(), seen.ranks.len());
     // Rows that do not count have the last rank.

@@ -1,11 +1,11 @@
 //! The rows of a join brought together by a party that sees the keys.
 //!
-//! Functionality: as that of [`super::join_order`], and which rows found one of the other side. The trusted party learns
-//! of either side the keys of the rows that count, in an order that no node knows.
+//! Functionality: as that of [`super::join_order`], and which rows found one of the other side. The trusted party
+//! learns of either side the keys of the rows that count, in an order that no node knows.
 //!
 //! Method: the rows of left (its columns, labels and keys) and those of right (labels and keys) are shuffled, each side
-//! by itself. The trusted party sees the keys and shares how left rows rank among each other, where all rows go in
-//! sorted order, left rows first among equals, and which rows there found one. The rest is the copy-down of
+//! by itself. The trusted party sees the keys. It shares how left rows rank among each other, and where all rows go in
+//! sorted order, left rows first among equals. It also shares which rows there found one. The rest is the copy-down of
 //! [`super::join_order`]: left rows go by rank, and the differences between neighbours to their sorted positions among
 //! zeros, where they are summed up. By the labels, which moved along, everything goes back to where it came from.
 //! (Conclave's party joins the keys and gives positions in both tables, by which rows are fetched. Here one right row
@@ -86,8 +86,9 @@ fn shuffled<B: Backend>(b: &mut B, mut rows: Rows<B>, labels: &Rows<B>, shown: R
     Ok(Side { moving: moved, shown })
 }
 
-/// What the trusted party gives of n left rows and the right rows behind them: where rows go, those of left by rank;
-/// the rank of every left row, and zeros; at every sorted position, whether the row there found one.
+/// What the trusted party gives of n left rows and the right rows behind them. That is where rows go, those of left by
+/// rank, and the rank of every left row, with zeros behind. At every sorted position it says whether that row found
+/// one.
 fn tell(n: usize, seen: &Seen) -> Block {
     let positions = seen.positions();
     let rows = positions.len();

@@ -159,8 +159,9 @@ class Disclosure:
 
     @property
     def kind(self) -> DisclosureKind:
-        """What it is: "answer" (the query's own result), "value" (opened values beyond the answer), "size" (a number of
-        rows), "matches" (which rows match another owner's) or "keys" (of rows in a random order, to one party)."""
+        """What it is: "answer" (the query's own result), "value" (opened values beyond the answer) or "size" (a number
+        of rows). Or "matches" (which rows match another owner's) or "keys" (of rows in a random order, to one party).
+        """
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"

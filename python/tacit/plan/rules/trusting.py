@@ -1,13 +1,13 @@
 """Joins and groups whose rows one party orders by keys that it may see, instead of a sort of secret shares.
 
-A node may order the rows of a join, mark or aggregation if it reads every key column of all its inputs in the sense of
-tacit.plan.facts.readers: whatever the keys are computed from, and whatever decides which rows there are. Owners say so
-in their offers, of a table that is opened by ``readers``, of one with terms by ``select`` and ``matches``. Rows of kept
-tables are not shown: their owners said it of an earlier run.
+A node may order the rows of a join, mark or aggregation if it reads every key column of all inputs, in the sense of
+tacit.plan.facts.readers. That is whatever the keys are computed from, and whatever decides which rows there are. Owners
+say so in their offers: of a table that is opened by ``readers``, of one with terms by ``select`` and ``matches``. Rows
+of kept tables are not shown: their owners said it of an earlier run.
 
-There is one such party in a query. Each that may order something is tried, with every step that it makes faster, and
-the plan is taken that the cost model finds fastest. Where plans take about as long, it is the party that sees keys of
-the fewest tables of others, then one that gets the answer, then the first one of the membership.
+There is one such party in a query. Each that may order something is tried, with every step that it makes faster. The
+plan is taken that the cost model finds fastest. Where plans take about as long, it is the party that sees keys of the
+fewest tables of others. Among these it is one that gets the answer, then the first one of the membership.
 """
 
 from __future__ import annotations
