@@ -75,8 +75,17 @@ pub struct Case {
     pub released: Option<(Vec<&'static str>, &'static [usize])>,
     /// As [`Play::explained`].
     pub explained: Option<(usize, &'static str)>,
-    /// Of a step that shows one node keys: the node, and which columns of each table they are.
-    pub keys: Option<(&'static [usize], Vec<&'static str>)>,
+    /// Of a step that shows one node keys.
+    pub keys: Option<Keys>,
+}
+
+/// Keys that a node sees. to: the node. columns: the key of each table. follows: what follows from the keys, sorted in
+/// each table, that the node computes from them in any order.
+#[derive(Clone)]
+pub struct Keys {
+    pub to: &'static [usize],
+    pub columns: Vec<&'static str>,
+    pub follows: fn(&[Block]) -> Block,
 }
 
 impl Case {
@@ -109,9 +118,8 @@ impl Case {
         Self { released: Some((columns.to_vec(), to)), ..self }
     }
 
-    /// The first key is of the first table, and so on.
-    pub fn keys(self, to: &'static [usize], keys: &[&'static str]) -> Self {
-        Self { keys: Some((to, keys.to_vec())), ..self }
+    pub fn keys(self, to: &'static [usize], columns: &[&'static str], follows: fn(&[Block]) -> Block) -> Self {
+        Self { keys: Some(Keys { to, columns: columns.to_vec(), follows }), ..self }
     }
 
     /// Of a release that says so, as many rows as can be valid.
@@ -236,14 +244,15 @@ impl Play for Operated<'_> {
         let mut public = Public { labels: case.labels, ..Public::default() };
         let (Operator::Release(release), Some((columns, to))) = (step, &case.released) else {
             let mut declared = View::default();
-            if let Some((to, keys)) = &case.keys {
-                let tables = case.tables.iter().zip(&plains).zip(keys);
+            if let Some(Keys { to, columns, follows }) = &case.keys {
+                let tables = case.tables.iter().zip(&plains).zip(columns);
                 let parts = tables.map(|((shape, (plain, rows)), key)| {
                     sorted(&shape.counting(&made(plain, source, *rows), key, step.op() == "join"))
                 });
                 let parts: Vec<Block> = parts.collect();
                 if to.contains(&node) {
                     parts.iter().for_each(|part| declared.extend(clear("declared keys", part)));
+                    declared.extend(clear("what follows from them", &follows(&parts)));
                 }
                 public.disclosed.push_back(Disclosed::Opened { parts, to, sorting: None });
             }

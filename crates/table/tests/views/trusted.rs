@@ -1,8 +1,9 @@
 //! Operators in which a trusted party sees keys: `join` and `group_by`.
 
 use serde_json::{Value as Json, json};
+use tacit_math::{Plane, transpose};
 use tacit_mpc::backends::{Rep3, Two};
-use tacit_mpc::ops;
+use tacit_mpc::{Block, ops};
 
 use crate::plain::{Column, Shape, bits, ring};
 use crate::plays::{Case, FEW, From, SIZES, check_case, check_sizes, names};
@@ -19,7 +20,46 @@ fn join(key: Column, other: Column, sides: &str, to: &'static [usize]) -> Case {
         let (side, first_right) = (rows as u64 / 2, 1 << ops::label_width(rows / 2));
         (0..side).chain(first_right..first_right + side).collect()
     });
-    case.keys(to, &["lk", "k"])
+    case.keys(to, &["lk", "k"], met)
+}
+
+/// A row of what a trusted party sees: whether it does not count, its key, and which table it is of.
+type Row = (bool, u64, usize);
+
+/// The rows of all tables in the order of their keys, those of the first table first.
+fn in_order(tables: &[Block]) -> Vec<Row> {
+    let rows = tables.iter().enumerate().flat_map(|(table, block)| {
+        let (counting, key) = block.bits.split_last().expect("which rows count");
+        let keys = transpose::rows_of_planes(&key.iter().collect::<Vec<_>>(), block.rows);
+        (0..block.rows).map(move |row| (!counting.get(row), keys[row], table))
+    });
+    let mut rows: Vec<Row> = rows.collect();
+    rows.sort_unstable();
+    rows
+}
+
+/// What follows for a join: which rows found one of the other table, and where those of the first one stand.
+fn met(tables: &[Block]) -> Block {
+    let rows = in_order(tables);
+    let other = |row: &Row| rows.contains(&(false, row.1, 1 - row.2));
+    let found = Plane::from_fn(rows.len(), |place| !rows[place].0 && other(&rows[place]));
+    let lefts = (0..rows.len() as u32).filter(|&place| rows[place as usize].2 == 0).collect();
+    Block { rows: rows.len(), bits: vec![found], r32: vec![lefts], ..Block::default() }
+}
+
+/// What follows for groups: their keys one after the other, and where rows in order go so that groups come first.
+fn gathered(tables: &[Block]) -> Block {
+    let rows = in_order(tables);
+    let is_end = |place: usize| !rows[place].0 && rows.get(place + 1) != Some(&rows[place]);
+    let (ends, others): (Vec<usize>, Vec<usize>) = (0..rows.len()).partition(|&place| is_end(place));
+    let mut to_front = vec![0; rows.len()];
+    ends.iter().chain(&others).zip(0..).for_each(|(&place, to)| to_front[place] = to);
+    let mut keys: Vec<u64> = ends.iter().map(|&place| rows[place].1).collect();
+    keys.resize(rows.len(), 0);
+    let width = tables[0].bits.len() - 1;
+    let bits = transpose::planes_of_rows(&keys, width).into_iter();
+    let bits = bits.chain([Plane::from_fn(rows.len(), |place| place < ends.len())]).collect();
+    Block { rows: rows.len(), bits, r32: vec![to_front], ..Block::default() }
 }
 
 // views: crates/table/src/operators/trusted.rs crates/table/src/operators/trusted_join.rs
@@ -37,7 +77,7 @@ fn groups(key: Column, of: Column, to: &'static [usize]) -> Case {
         {"name": "n", "function": "count_rows", "column": null, "kind": kind(4)}]);
     let step = json!({"id": 9, "op": "group_by", "input": 1, "keys": [key.name], "aggregates": aggregates,
         "groups": null, "trusted": names(3)[to[0]]});
-    Case::new("trusted groups", &[Shape::new(&[key, of], true)], step).keys(to, &[key.name])
+    Case::new("trusted groups", &[Shape::new(&[key, of], true)], step).keys(to, &[key.name], gathered)
 }
 
 // views: crates/table/src/operators/trusted_groups.rs
