@@ -49,7 +49,8 @@ STRINGS = [
 class Column:
     """A column of a table. declaration: its entry in the offer. values: what its rows are drawn from.
 
-    shown: whether it can be output and ordered (a string without max_length can only be compared).
+    shown: whether it can be output and ordered (a string without max_length can only be compared). readers: whom its
+    owner lets read it.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Column:
     nullable: bool
     features: frozenset[str]
     shown: bool = True
+    readers: tuple[str, ...] = ()
 
     @property
     def sql(self) -> str:
@@ -69,7 +71,8 @@ class Column:
     def line(self) -> str:
         """Its line in the offer."""
         nullable = ", nullable = true" if self.nullable else ""
-        return f"columns.{self.name} = {{ {self.declaration}{nullable} }}"
+        readers = f", readers = [{', '.join(map(repr, self.readers))}]" if self.readers else ""
+        return f"columns.{self.name} = {{ {self.declaration}{nullable}{readers} }}"
 
 
 @st.composite

@@ -96,6 +96,8 @@ class Runner:
             named = (("psi", "psi"), ("circuit", "circuit_psi"), ("ids", "universal_ids"))
             words = {word: op for word, op in named if word in block.words}
             assert matched == set(words.values()), "whether rows are matched"
+            shows = any(permit.kind == "keys" for permit in plan.permits)
+            assert shows == ("trusted" in block.words), "whether a party orders rows"
         found = shown(self.engine(federation, plan, self._new_folder()), ordered=block.ordered)
         expected = shown(reference(self._pooled(), block.first), ordered=block.ordered)
         assert found == expected, f"DuckDB answers\n{expected}\nbut tacit\n{found}"

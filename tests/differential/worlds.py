@@ -6,7 +6,7 @@ The tables are such that there is something to ask: ``people`` and ``places`` ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from hypothesis import strategies as st
@@ -56,6 +56,7 @@ class Table:
         found |= {f"consent to {consent}" for consent in self.consents}
         found |= {"empty table"} if not self.rows else set()
         found |= {"duplicate rows"} if len(set(self.rows)) < len(self.rows) else set()
+        found |= {"columns that others read"} if any(column.readers for column in self.columns) else set()
         found |= {"NULL in a key"} if any(row[0] is None for row in self.rows) else set()
         return found
 
@@ -106,13 +107,22 @@ def worlds(draw: st.DrawFn) -> World:
     matching = draw(st.booleans())
     # Who does not consent to matches has them hidden, where both sides' keys are unique.
     consents = draw(st.integers(0, 2)) > 0
+    # A party that may read nearly all columns orders rows by them.
+    reader = draw(st.sampled_from([None, None, "a", "b"]))
     tables = (
         draw(_tables("people", (*keys, group, *people), unique, matching, consents)),
         draw(_tables("places", (group, *places), ("g",), matching, consents)),
         draw(_tables("sales_a", (*keys, group, *chosen), (), matching, consents)),
         draw(_tables("sales_b", (*keys, group, *chosen), (), matching, consents)),
     )
-    return World(tables)
+    return World(tables if reader is None else tuple(draw(_read(table, reader)) for table in tables))
+
+
+@st.composite
+def _read(draw: st.DrawFn, table: Table, reader: str) -> Table:
+    """The table with a party that may read most of its columns."""
+    columns = [replace(each, readers=(reader,)) if draw(st.integers(0, 5)) else each for each in table.columns]
+    return replace(table, columns=tuple(columns))
 
 
 @st.composite

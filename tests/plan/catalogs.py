@@ -137,7 +137,37 @@ MOMENTS = catalog(
     table("announced", "q", EVENTS, [["id"]]),
 )
 
+REGULATOR = frozenset({"regulator"})
+TRUSTED = catalog(
+    ("regulator", "bureau_a", "bureau_b"),
+    table(
+        "demographics",
+        "regulator",
+        [("ssn", SSN, False), ("zip", Integer(0, 99_999, "INTEGER"), False)],
+        [["ssn"]],
+        100_000,
+    ),
+    table("scores_a", "bureau_a", SCORES, rows=100_000, readers={"ssn": REGULATOR}),
+    table("scores_b", "bureau_b", SCORES, rows=100_000, readers={"ssn": REGULATOR}),
+    table(
+        "moves",
+        "bureau_b",
+        [("ssn", SSN, True), ("zip", Integer(-9, 99_999, "INTEGER"), True), ("why", Varchar(9), True)],
+        rows=50_000,
+        readers={"ssn": REGULATOR | {"bureau_a"}, "zip": REGULATOR | {"bureau_a"}, "why": REGULATOR},
+    ),
+    table(
+        "banks",
+        "bureau_a",
+        [("ssn", SSN, False), ("zip", Integer(0, 99_999, "INTEGER"), False), ("name", Varchar(20), False)],
+        [["ssn", "zip"]],
+        rows=50_000,
+        readers={"ssn": REGULATOR, "zip": REGULATOR, "name": REGULATOR},
+    ),
+)
+
 CATALOGS = {
+    "trusted": TRUSTED,
     "moments": MOMENTS,
     "matching": MATCHING,
     "merging": MERGING,

@@ -22,6 +22,8 @@ pub enum PermitKind {
     Size,
     /// Which of its rows match another owner's.
     Matches,
+    /// Keys of rows in an order that no node knows, to the party that says how these are ordered.
+    Keys,
 }
 
 /// In what a column that is opened is shared.
@@ -219,7 +221,8 @@ impl Permit {
     pub(crate) fn check_open(&self, opened: Shape) -> Result<()> {
         let columns = Shape { rows: opened.rows, ..self.shape };
         let with_valid = Shape { bits: columns.bits + 1, ..columns };
-        if !matches!(self.kind, PermitKind::Answer | PermitKind::Value) || ![columns, with_valid].contains(&opened) {
+        let opens = matches!(self.kind, PermitKind::Answer | PermitKind::Value | PermitKind::Keys);
+        if !opens || ![columns, with_valid].contains(&opened) {
             let Shape { rows, bits, r32, r64, r128 } = opened;
             return Err(self.refused(format!(
                 "{rows} rows of {bits} planes and of {r32}, {r64} and {r128} numbers modulo 2^32, 2^64 and 2^128"

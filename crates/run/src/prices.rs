@@ -5,6 +5,7 @@
 use serde::{Deserialize, Serialize};
 use tacit_mpc::backends::two;
 use tacit_table::Operator;
+use tacit_table::operator::{GroupBy, Join};
 
 use crate::error::{Result, RunError};
 
@@ -19,9 +20,11 @@ pub struct Rows {
     broadcast: u64,
     join: u64,
     merged_join: u64,
+    trusted_join: u64,
     psi: u64,
     circuit_psi: u64,
     group_by: u64,
+    trusted_group_by: u64,
     aggregate: u64,
     sort: u64,
     limit: u64,
@@ -46,9 +49,11 @@ const THREE: Rows = Rows {
     broadcast: 20,
     join: 4_000,
     merged_join: 6_500,
+    trusted_join: 900,
     psi: 500,
     circuit_psi: 600,
     group_by: 1_500,
+    trusted_group_by: 500,
     aggregate: 60,
     sort: 1_500,
     limit: 0,
@@ -60,8 +65,18 @@ const THREE: Rows = Rows {
 };
 
 /// Two nodes declare what their primitives take; what is left is as for moving rows. Measured with the table above.
-const TWO: Rows =
-    Rows { union: 60, broadcast: 60, join: 60, merged_join: 60, group_by: 60, sort: 60, limit: 60, ..THREE };
+const TWO: Rows = Rows {
+    union: 60,
+    broadcast: 60,
+    join: 60,
+    merged_join: 60,
+    trusted_join: 60,
+    group_by: 60,
+    trusted_group_by: 60,
+    sort: 60,
+    limit: 60,
+    ..THREE
+};
 
 impl Rows {
     /// Nanoseconds of a step of any size, and of each of its rows.
@@ -73,10 +88,12 @@ impl Rows {
             Operator::Union(_) => (0, self.union),
             Operator::Pairs(_) => (0, self.broadcast),
             Operator::Broadcast(_) => (0, self.broadcast),
+            Operator::Join(Join { trusted: Some(_), .. }) => (0, self.trusted_join),
             Operator::Join(join) => (0, if join.merged { self.merged_join } else { self.join }),
             Operator::Psi(_) => (self.psi_begin, self.psi),
             Operator::CircuitPsi(_) => (self.circuit_psi_begin, self.circuit_psi),
             Operator::UniversalIds(_) => (0, self.input),
+            Operator::GroupBy(GroupBy { trusted: Some(_), .. }) => (0, self.trusted_group_by),
             // All sort, and bring rows to the edges of groups.
             Operator::GroupBy(_) | Operator::GroupJoin(_) | Operator::Window(_) => (0, self.group_by),
             Operator::Aggregate(_) => (0, self.aggregate),

@@ -11,9 +11,10 @@ use tacit_net::Cost;
 
 use crate::error::{Result, TableError};
 use crate::executor::{Executor, Matched};
-use crate::operator::{CircuitPsi, Operator, PsiSide};
+use crate::operator::{CircuitPsi, GroupBy, Join, Operator, PsiSide};
 use crate::operators::input::Prepared;
 use crate::operators::release::opened_columns;
+use crate::operators::trusted;
 use crate::parties::Parties;
 use crate::table::Table;
 use crate::wrong_input::WrongInput;
@@ -229,6 +230,12 @@ fn needed_permits<B: Backend>(parties: &Parties, operator: &Operator, inputs: &[
     };
     Ok(match operator {
         Operator::Input(input) if input.rows.is_none() => vec![size(operator.name())],
+        Operator::Join(Join { trusted: Some(party), .. }) | Operator::GroupBy(GroupBy { trusted: Some(party), .. }) => {
+            let columns = trusted::shown_columns(operator, inputs)?;
+            vec![
+                json!({"site": operator.name(), "kind": "keys", "recipients": [party], "columns": columns, "rows": null}),
+            ]
+        }
         Operator::Psi(psi) => {
             let site = operator.name();
             let matches = psi.sides().map(|side| {

@@ -7,6 +7,7 @@ use tacit_mpc::{Backend, Permits, Rows};
 use crate::data::DataTable;
 use crate::error::{Result, TableError};
 use crate::operator::{Kept, Operator};
+use crate::operators::trusted::Trusted;
 use crate::operators::{
     aggregate, filter, group_by, group_join, input, join, order, pairs, project, release, scalar, union, window,
 };
@@ -93,22 +94,29 @@ impl<B: Backend> Executor<B> {
     /// [`Operator::inputs`].
     ///
     /// # Errors
-    /// [`TableError::Input`] when the operator does not fit the tables; [`TableError::Net`].
+    /// [`TableError::Input`] when the operator does not fit the tables; [`TableError::Policy`] before anything is sent,
+    /// when a party is to see keys without a permit; [`TableError::Net`].
     pub fn run(&mut self, operator: &Operator, inputs: &[&Table<B>]) -> Result<Table<B>> {
         let expected = operator.inputs().len();
         if inputs.len() != expected {
             let what = WrongInput::TableCount { given: inputs.len(), needed: expected };
             return Err(TableError::from(what).within(&operator.name()));
         }
-        let hash = &self.hash;
-        in_step(&mut self.backend, operator, |b| match operator {
+        let Self { backend, permits, parties, hash } = self;
+        in_step(backend, operator, |b| match operator {
             Operator::Filter(x) => filter::filter(b, hash, inputs[0], x),
             Operator::Project(x) => project::project(b, hash, inputs[0], x),
             Operator::Union(x) => union::union(b, inputs, x),
-            Operator::Join(x) => join::join(b, inputs[0], inputs[1], x),
+            Operator::Join(x) => {
+                let trusted = Trusted::of(permits, parties, operator, x.trusted.as_ref(), inputs)?;
+                join::join(b, inputs[0], inputs[1], x, trusted)
+            }
             Operator::Pairs(_) => pairs::pairs(b, inputs[0], inputs[1]),
             Operator::Broadcast(_) => scalar::broadcast(b, inputs[0], inputs[1]),
-            Operator::GroupBy(x) => group_by::group_by(b, inputs[0], x),
+            Operator::GroupBy(x) => {
+                let trusted = Trusted::of(permits, parties, operator, x.trusted.as_ref(), inputs)?;
+                group_by::group_by(b, inputs[0], x, trusted)
+            }
             Operator::GroupJoin(x) => group_join::group_join(b, inputs[0], inputs[1], x),
             Operator::Aggregate(x) => aggregate::aggregate(b, inputs[0], x),
             Operator::Window(x) => window::window(b, inputs[0], x),

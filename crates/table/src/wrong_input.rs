@@ -84,6 +84,20 @@ pub enum WrongInput {
         /// The columns by which the owner sorts it.
         order: Vec<String>,
     },
+    /// A merged join in which a party is to see keys.
+    #[error("{trusted} cannot order the rows of a merged join, which their owners sort")]
+    MergedTrusted {
+        /// The party.
+        trusted: String,
+    },
+    /// Groups that a party is to order, of which an aggregate needs the order of a column, too.
+    #[error("{trusted} cannot order rows for {aggregate:?}, which needs the order of a column that it does not see")]
+    TrustedOrder {
+        /// The party.
+        trusted: String,
+        /// The aggregate's name.
+        aggregate: String,
+    },
     /// More keys on one side of a join than on the other, or none.
     #[error("a {operator} needs as many left keys as right keys, at least one")]
     KeyCount {

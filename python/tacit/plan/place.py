@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 
 from tacit.plan.account.disclosures import (
+    key_disclosures,
     match_disclosures,
     release_disclosure,
     size_disclosures,
@@ -106,9 +107,10 @@ def _accounted(stage: Stage, planning: Planning, opened: Callable[[Lowered], tup
     sizes = size_disclosures(found.lowering.announced, catalog)
     shown = found.lowering.matches.items()
     matches = tuple(each for step, match_ in shown for each in match_disclosures(step, match_, catalog))
+    keys = key_disclosures(found.lowering.emit.keys, catalog)
     disclosed = opened(found)
     told = told_disclosures(found.last, (*sizes, *matches), found.table.rows, catalog)
-    return planning.plan(stage, (*sizes, *matches, *told, *disclosed))
+    return planning.plan(stage, (*sizes, *matches, *keys, *told, *disclosed))
 
 
 def _answer(stage: Stage, found: Lowered, planning: Planning) -> tuple[Disclosure, ...]:

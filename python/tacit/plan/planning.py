@@ -19,7 +19,7 @@ from tacit.plan.physical.merging import Merge, agree, with_merged
 from tacit.plan.physical.placed import PlacedPlan, Step
 from tacit.plan.physical.tables import SharedTable
 from tacit.plan.rules.push_down import is_local
-from tacit.plan.rules.stage import Stage
+from tacit.plan.rules.stage import Predicted, Stage, Trusted
 
 Ending = Callable[[Stage, SharedTable, Lowering], tuple[tuple[Step, ...], SharedTable]]
 """From a stage and its core's table to the last steps of the plan, and the table as they open or keep it."""
@@ -44,14 +44,15 @@ class Planning:
         self.query = query
         self._ending = ending
         self._readers = Readers(catalog)
-        self._lowered: dict[Relation, Lowered] = {}
-        self._seconds: dict[tuple[Relation, tuple[Merge, ...]], float] = {}
+        self._lowered: dict[tuple[Relation, Trusted | None], Lowered] = {}
+        self._predicted: dict[tuple[Relation, Trusted | None, tuple[Merge, ...]], Predicted] = {}
 
     def lowered(self, stage: Stage) -> Lowered:
         """The steps of a stage."""
-        if stage.core not in self._lowered:
-            self._lowered[stage.core] = self._lower(stage)
-        return self._lowered[stage.core]
+        key = stage.core, stage.trusted
+        if key not in self._lowered:
+            self._lowered[key] = self._lower(stage)
+        return self._lowered[key]
 
     def mergeable(self, stage: Stage) -> tuple[Relation, ...]:
         """The joins whose inputs can be sorted for a merge, beside those that the stage merges."""
@@ -60,10 +61,15 @@ class Planning:
 
     def seconds(self, stage: Stage) -> float:
         """The predicted time of a stage's plan."""
-        key = stage.core, self._merges(stage)
-        if key not in self._seconds:
-            self._seconds[key] = total(predict(self.plan(stage))).seconds
-        return self._seconds[key]
+        return self.predicted(stage).seconds
+
+    def predicted(self, stage: Stage) -> Predicted:
+        """The predicted time of a stage's plan, and what is sent."""
+        key = stage.core, stage.trusted, self._merges(stage)
+        if key not in self._predicted:
+            found = total(predict(self.plan(stage)))
+            self._predicted[key] = Predicted(found.seconds, found.bytes, found.rounds)
+        return self._predicted[key]
 
     def plan(self, stage: Stage, disclosures: tuple[Disclosure, ...] = ()) -> PlacedPlan:
         """The plan of a stage with these disclosures. A plan that is only priced needs none."""
@@ -82,7 +88,7 @@ class Planning:
         core = stage.core
         demands = Demands(hash_width(core), lambda each: is_local(each, self.catalog))
         demands.add(core, {each.name: frozenset({opened_rep(each.type)}) for each in fields(core)})
-        lowering = Lowering(self.catalog, demands, self._readers)
+        lowering = Lowering(self.catalog, demands, self._readers, stage.trusted)
         return Lowered(lowering, *self._ending(stage, lowering.place(core), lowering))
 
     def _merges(self, stage: Stage) -> tuple[Merge, ...]:

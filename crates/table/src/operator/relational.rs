@@ -178,6 +178,9 @@ pub struct Join {
     /// A truth column of this name: whether a row is a right row that found a left row.
     #[serde(default)]
     pub found: Option<String>,
+    /// The node that sees the keys of both tables and orders their rows. None: the nodes sort them without seeing them.
+    #[serde(default)]
+    pub trusted: Option<String>,
 }
 
 /// `pairs`: every left row beside every right row.
@@ -218,6 +221,9 @@ pub struct GroupBy {
     pub aggregates: Vec<Aggregation>,
     /// Public bound on the number of groups.
     pub groups: Option<usize>,
+    /// The node that sees the keys and orders the rows. None: the nodes sort them without seeing them.
+    #[serde(default)]
+    pub trusted: Option<String>,
 }
 
 /// `group_join`: every left row with aggregates of the right rows of equal keys.

@@ -12,6 +12,9 @@
 //! names, that of a rank is in the row that [`super::rank`] names. Each further column of these functions is a sort of
 //! its own by the same key, whose groups come out in the same positions.
 //!
+//! Where a party may see the keys, it orders the rows instead ([`super::trusted_groups`]), for functions that need no
+//! order of values.
+//!
 //! Cost beyond the sorts, W bits moved: 4/3 W bits to apply each sort, and one equality of the key's width. Bringing
 //! the groups to the front takes 4/3 W bits and 7 rounds.
 
@@ -19,21 +22,28 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use tacit_mpc::circuits::Planes;
-use tacit_mpc::{Backend, ops};
+use tacit_mpc::{Backend, Rows, ops};
 
 use super::collect::Collector;
 use super::order::{Direction, from_key_planes, key_planes};
 use super::picks::Picks;
 use super::runs::{Run, runs, summed_columns};
 use super::sorted::Sorted;
+use super::trusted::Trusted;
+use super::trusted_groups::{Gathered, gather};
 use crate::bundle::bundle;
 use crate::error::{Result, TableError};
 use crate::operator::GroupBy;
 use crate::table::{Column, Order, Table, Value};
 use crate::wrong_input::WrongInput;
 
-/// Groups and aggregates.
-pub(crate) fn group_by<B: Backend>(b: &mut B, table: &Table<B>, group_by: &GroupBy) -> Result<Table<B>> {
+/// Groups and aggregates. trusted: who sees the keys and orders the rows, if anybody does.
+pub(crate) fn group_by<B: Backend>(
+    b: &mut B,
+    table: &Table<B>,
+    group_by: &GroupBy,
+    trusted: Option<Trusted>,
+) -> Result<Table<B>> {
     if let Some(conditional) = group_by.aggregates.iter().find(|each| each.condition.is_some()) {
         return Err(WrongInput::Conditional { aggregate: conditional.name.clone() }.into());
     }
@@ -44,11 +54,46 @@ pub(crate) fn group_by<B: Backend>(b: &mut B, table: &Table<B>, group_by: &Group
         parts.push(key_planes(b, key, Direction::ASCENDING)?);
     }
     let group: Planes<B> = parts.iter().rev().flatten().cloned().collect();
-    let mut front = Planes::<B>::new();
-    let mut answers: Vec<_> = group_by.aggregates.iter().map(|_| None).collect();
+    let Found { mut front, mut answers } = match trusted {
+        None => sorted_groups(b, table, group_by, &group, rows)?,
+        Some(trusted) => gathered_groups(b, trusted, table, group_by, group, rows)?,
+    };
+    let valid = front.pop();
+    let mut columns = key_columns(b, &group_by.keys, &keys, &parts, front);
+    if answers.len() != group_by.aggregates.len() {
+        return Err(TableError::Internal("an aggregate was not computed".into()));
+    }
+    answers.sort_by_key(|(place, _)| *place);
+    columns.extend(answers.into_iter().map(|(place, value)| Column::new(&group_by.aggregates[place].name, value)));
+    Ok(Table {
+        rows,
+        valid,
+        columns,
+        // No two groups are equal in all keys.
+        order: Order { valid_first: true, by: group_by.keys.clone(), exact: true, ..Order::default() },
+    })
+}
+
+/// The groups at the front.
+struct Found<B: Backend> {
+    /// The planes of the keys, and behind them which rows are groups.
+    front: Planes<B>,
+    /// The aggregates, each with its place in the list of all.
+    answers: Vec<(usize, Value<B>)>,
+}
+
+/// The groups by sorts that show nothing.
+fn sorted_groups<B: Backend>(
+    b: &mut B,
+    table: &Table<B>,
+    group_by: &GroupBy,
+    group: &[B::Bits],
+    rows: usize,
+) -> Result<Found<B>> {
+    let mut found = Found { front: vec![], answers: vec![] };
     for (number, run) in runs(table, &group_by.aggregates)?.iter().enumerate() {
         let summed = if number == 0 { summed_columns(table, &group_by.aggregates)? } else { vec![] };
-        let (sorted, payload) = sorted(b, table, &group_by.keys, &group, run, &summed)?;
+        let (sorted, payload) = sorted(b, table, &group_by.keys, group, run, &summed)?;
         let same_group = sorted.same_group(b)?;
         let ends = sorted.ends(b, &same_group)?;
         let picks = Picks::new(b, &sorted, [&same_group, &ends], run, &group_by.aggregates)?;
@@ -61,22 +106,42 @@ pub(crate) fn group_by<B: Backend>(b: &mut B, table: &Table<B>, group_by: &Group
         }
         let destinations = ops::partition(b, &ends)?;
         let mut moved = ops::apply(b, moving, destinations)?.slice(0, rows);
-        front.extend(moved.bits.split_off(collected));
-        for (place, value) in collector.finish(b, &group_by.aggregates, moved)? {
-            answers[place] = Some(Column::new(&group_by.aggregates[place].name, value));
-        }
+        found.front.extend(moved.bits.split_off(collected));
+        found.answers.extend(collector.finish(b, &group_by.aggregates, moved)?);
     }
-    let valid = front.pop();
-    let mut columns = key_columns(b, &group_by.keys, &keys, &parts, front);
-    let lost = || TableError::Internal("an aggregate was not computed".into());
-    columns.extend(answers.into_iter().map(|answer| answer.ok_or_else(lost)).collect::<Result<Vec<_>>>()?);
-    Ok(Table {
-        rows,
-        valid,
-        columns,
-        // No two groups are equal in all keys.
-        order: Order { valid_first: true, by: group_by.keys.clone(), exact: true, ..Order::default() },
-    })
+    Ok(found)
+}
+
+/// The groups as a party that sees the keys tells.
+fn gathered_groups<B: Backend>(
+    b: &mut B,
+    trusted: Trusted,
+    table: &Table<B>,
+    group_by: &GroupBy,
+    group: Planes<B>,
+    rows: usize,
+) -> Result<Found<B>> {
+    let runs = runs(table, &group_by.aggregates)?;
+    let [run @ Run { column: None, .. }] = &runs[..] else {
+        return Err(needs_order(group_by).into());
+    };
+    let summed = summed_columns(table, &group_by.aggregates)?;
+    let Gathered { payload, to_front, front } = gather(b, trusted, table.rows, group, table.valid.as_ref(), &summed)?;
+    let sorted = Sorted { rows: table.rows, value: vec![], group: vec![], invalid: None };
+    let picks = Picks::none();
+    let mut collector = Collector::new(run, &sorted, &picks, &payload);
+    let moving = collector.collect(b, &group_by.aggregates)?;
+    let moved = ops::apply(b, moving, to_front)?.slice(0, rows);
+    let answers = collector.finish(b, &group_by.aggregates, moved)?;
+    let front = Rows::<B> { bits: front, ..Rows::empty(table.rows) }.slice(0, rows).bits;
+    Ok(Found { front, answers })
+}
+
+/// What is wrong with groups that a party is to order, of which an aggregate needs more.
+fn needs_order(group_by: &GroupBy) -> WrongInput {
+    let trusted = group_by.trusted.clone().unwrap_or_default();
+    let ordered = group_by.aggregates.iter().find(|each| super::runs::needs_order(each.function));
+    WrongInput::TrustedOrder { trusted, aggregate: ordered.map_or_else(String::new, |each| each.name.clone()) }
 }
 
 /// Sorts by valid, group and the run's column, and brings some columns into that order. A table in that order stays as

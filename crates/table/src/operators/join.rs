@@ -28,6 +28,8 @@
 //! Where rows are merged, right rows that do not count stand in between. There the right rows that found one are
 //! counted before each left row. It was found if that number is larger at the next left row.
 //!
+//! Where a party may see the keys, it orders the rows instead, and tells which found one ([`super::trusted_join`]).
+//!
 //! Cost beyond the sort: n left and m right rows have W bits of left columns and key. About 4/3 (n + 2 (n + m)) W bits
 //! and 14 rounds, and one equality of m keys. Right columns never move. Kept right rows: an AND for each bit of the
 //! left columns of m rows, in two rounds. Kept left rows: two moves of n + m bits and an AND of n bits, in constant
@@ -37,11 +39,13 @@ use std::sync::Arc;
 
 use tacit_math::Plane;
 use tacit_mpc::circuits::{self, Planes};
-use tacit_mpc::{Backend, linear};
+use tacit_mpc::{Backend, Rows, SharedTypes, linear};
 
 use super::input::at_most;
 use super::join_order::{Brought, check_sorted, copy_down, copy_down_merged, sort};
 use super::outer::{followed, null_rows, null_unless};
+use super::trusted::Trusted;
+use super::trusted_join::{Met, meet};
 use crate::bundle::bundle;
 use crate::convert::{common_kind, planes_of_width, to_kind};
 use crate::error::{Result, TableError};
@@ -57,35 +61,27 @@ pub(super) struct KeyPair<B: Backend> {
     pub signed: bool,
 }
 
-/// The join.
-pub(crate) fn join<B: Backend>(b: &mut B, left: &Table<B>, right: &Table<B>, join: &Join) -> Result<Table<B>> {
+/// The join. trusted: who sees the keys and orders the rows, if anybody does.
+pub(crate) fn join<B: Backend>(
+    b: &mut B,
+    left: &Table<B>,
+    right: &Table<B>,
+    join: &Join,
+    trusted: Option<Trusted>,
+) -> Result<Table<B>> {
     let (left_keys, right_keys) = (left.values(&join.left_keys)?, right.values(&join.right_keys)?);
     let keys = key_pairs(b, "join", (left, &left_keys), (right, &right_keys))?;
     let usable_left = usable(b, left, &left_keys)?;
 
     let moving: Vec<_> = join.left_columns.iter().filter(|name| !join.left_keys.contains(name)).collect();
     let moving = moving.into_iter().map(|name| left.value(name).cloned()).collect::<Result<Vec<_>>>()?;
-    let (mut payload, layout) = bundle(left.rows, moving.iter().map(|value| &**value));
-    let key_planes: usize = keys.iter().map(|pair| pair.left.len()).sum();
-    payload.bits.extend(keys.iter().flat_map(|pair| pair.left.iter().cloned()));
-    let (copied, brought) = if join.merged {
-        check_sorted(left, &join.left_keys)?;
-        check_sorted(right, &join.right_keys)?;
-        payload.bits.push(usable_left.unwrap_or_else(|| b.public_bits(left.rows, || Plane::ones(left.rows))));
-        copy_down_merged(b, payload, right.rows, &key_of(&keys))?
-    } else {
-        payload.bits.push(b.public_bits(left.rows, || Plane::ones(left.rows)));
-        let usable_right = if join.kept.left() { usable(b, right, &right_keys)? } else { None };
-        let mut key = key_of(&keys);
-        key.extend(unusable(b, left.rows, right.rows, usable_left, usable_right));
-        let sorting = sort(b, left.rows, right.rows, key)?;
-        copy_down(b, payload, right.rows, sorting)?
+    let (payload, layout) = bundle(left.rows, moving.iter().map(|value| &**value));
+    let sides = Sides { left, right, right_keys: &right_keys, keys: &keys, usable_left };
+    let (copied, found, brought) = match trusted {
+        Some(trusted) => trusted_rows(b, &sides, join, payload, trusted)?,
+        None => sorted_rows(b, &sides, join, payload)?,
     };
-
-    let (values, mut rest) = layout.unbundle(copied);
-    let last = rest.bits.pop();
-    assert_eq!(rest.bits.len(), key_planes, "the left key's planes are left");
-    let found = matches(b, right, &right_keys, &keys, &rest.bits, last)?;
+    let (values, _) = layout.unbundle(copied);
     let mut moved = values.into_iter();
     let mut copies = Vec::new();
     for name in &join.left_columns {
@@ -103,6 +99,63 @@ pub(crate) fn join<B: Backend>(b: &mut B, left: &Table<B>, right: &Table<B>, joi
     }
     let unmatched = unmatched(b, left, right.rows, &brought, found)?;
     with_left_rows(b, left, inner, join, unmatched)
+}
+
+/// Both tables with their keys. usable_left: as of [`usable`].
+struct Sides<'a, B: Backend> {
+    left: &'a Table<B>,
+    right: &'a Table<B>,
+    right_keys: &'a [Arc<Value<B>>],
+    keys: &'a [KeyPair<B>],
+    usable_left: Option<B::Bits>,
+}
+
+/// For every right row the columns of a left row, and whether it has its key.
+type Copied<B> = (Rows<B>, <B as SharedTypes>::Bits, Brought<B>);
+
+/// By a sort, or a merge of what owners sorted.
+fn sorted_rows<B: Backend>(b: &mut B, sides: &Sides<'_, B>, join: &Join, mut payload: Rows<B>) -> Result<Copied<B>> {
+    let Sides { left, right, right_keys, keys, usable_left } = sides;
+    let columns = payload.bits.len();
+    payload.bits.extend(keys.iter().flat_map(|pair| pair.left.iter().cloned()));
+    let all = |b: &B| b.public_bits(left.rows, || Plane::ones(left.rows));
+    let (mut copied, brought) = if join.merged {
+        check_sorted(left, &join.left_keys)?;
+        check_sorted(right, &join.right_keys)?;
+        payload.bits.push(usable_left.clone().unwrap_or_else(|| all(b)));
+        copy_down_merged(b, payload, right.rows, &key_of(keys))?
+    } else {
+        payload.bits.push(all(b));
+        let usable_right = if join.kept.left() { usable(b, right, right_keys)? } else { None };
+        let mut key = key_of(keys);
+        key.extend(unusable(b, left.rows, right.rows, usable_left.clone(), usable_right));
+        let sorting = sort(b, left.rows, right.rows, key)?;
+        copy_down(b, payload, right.rows, sorting)?
+    };
+    let mut key = copied.bits.split_off(columns);
+    let last = key.pop();
+    let found = matches(b, right, right_keys, keys, &key, last)?;
+    Ok((copied, found, brought))
+}
+
+/// As a party that sees the keys tells.
+fn trusted_rows<B: Backend>(
+    b: &mut B,
+    sides: &Sides<'_, B>,
+    join: &Join,
+    payload: Rows<B>,
+    trusted: Trusted,
+) -> Result<Copied<B>> {
+    if join.merged {
+        let trusted = join.trusted.clone().unwrap_or_default();
+        return Err(WrongInput::MergedTrusted { trusted }.into());
+    }
+    let Sides { left, right, right_keys, keys, usable_left } = sides;
+    let usable_right = usable(b, right, right_keys)?;
+    let unusable = unusable(b, left.rows, right.rows, usable_left.clone(), usable_right);
+    let usable = unusable.map(|unusable| b.not(&unusable));
+    let Met { copied, found, matched } = meet(b, trusted, key_of(keys), usable, payload, right.rows)?;
+    Ok((copied, found, Brought::Told(matched)))
 }
 
 /// The rows of right beside the columns that they took over, and whether they found a row.

@@ -27,6 +27,8 @@ pub(super) enum Brought<B: Backend> {
     Sorted(Sorting<B>),
     /// Two sorted runs merged.
     Merged(Merging<B>),
+    /// Ordered by a party that sees the keys, and has told of all left rows whether they were found.
+    Told(B::Bits),
 }
 
 /// That the owner sorted the table by these columns.
@@ -57,7 +59,7 @@ pub(super) fn sort<B: Backend>(b: &mut B, n: usize, m: usize, key: Planes<B>) ->
 
 /// The row, among n left rows and then right rows, of a label. None of a number that is no label of a left row, or of
 /// no row at all.
-fn old_row(label: u64, n: usize, first_right: usize) -> Option<u32> {
+pub(super) fn old_row(label: u64, n: usize, first_right: usize) -> Option<u32> {
     let label = usize::try_from(label).ok()?;
     let row =
         if label < first_right { Some(label).filter(|&row| row < n) } else { (label - first_right).checked_add(n) };
@@ -108,6 +110,7 @@ impl<B: Backend> Brought<B> {
         b.step("told", |b| match self {
             Self::Sorted(sorting) => sorting.told(b, n, found),
             Self::Merged(merging) => told_merged(b, merging, n, m, &found),
+            Self::Told(matched) => Ok(matched.clone()),
         })
         .map_err(TableError::from)
     }
@@ -142,7 +145,8 @@ fn told_merged<B: Backend>(
     circuits::or_all(b, n, &between)
 }
 
-fn slice_vector<R: Ring, B: Backend>(x: &B::Vector<R>, start: usize, rows: usize) -> B::Vector<R> {
+/// Rows start..start+rows of a vector. Local.
+pub(super) fn slice_vector<R: Ring, B: Backend>(x: &B::Vector<R>, start: usize, rows: usize) -> B::Vector<R> {
     x.map(rows, |x| x[start..start + rows].to_vec())
 }
 

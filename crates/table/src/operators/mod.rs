@@ -29,5 +29,8 @@ mod runs;
 pub(crate) mod scalar;
 mod sorted;
 mod totals;
+pub(crate) mod trusted;
+mod trusted_groups;
+mod trusted_join;
 pub(crate) mod union;
 pub(crate) mod window;

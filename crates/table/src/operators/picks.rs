@@ -37,6 +37,11 @@ impl Pick {
 pub(crate) struct Picks<B: Backend>(Vec<(Pick, Vec<B::Bits>)>);
 
 impl<B: Backend> Picks<B> {
+    /// No choice: of sums and counts alone.
+    pub fn none() -> Self {
+        Self(vec![])
+    }
+
     /// All choices, each once. same_group, ends: of the sorted rows.
     pub fn new(
         b: &mut B,

@@ -56,7 +56,8 @@ pub(crate) fn runs<'a, B: Backend>(table: &Table<B>, aggregates: &'a [Aggregatio
     Ok(runs)
 }
 
-fn needs_order(function: AggregateFunction) -> bool {
+/// Whether a function needs values in order.
+pub(crate) fn needs_order(function: AggregateFunction) -> bool {
     use AggregateFunction::{CountDistinct, Max, Middle, Min, Ranked, SumDistinct};
     matches!(function, Min | Max | CountDistinct | SumDistinct | Middle | Ranked)
 }

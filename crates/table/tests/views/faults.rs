@@ -58,7 +58,7 @@ impl Play for Release {
         let answer = sorted(&table.shown(&cut(&plain, ROWS), &["v"]));
         let declared = clear("declared", &answer);
         let sorting = (*self == Self::OwnersOrder).then_some(Sorting { key: 0, padded: true });
-        let opened = |rows: Block| Disclosed::Opened { rows, to: &[0, 1, 2], sorting };
+        let opened = |rows: Block| Disclosed::Opened { parts: vec![rows], to: &[0, 1, 2], sorting };
         let mut public = Public { disclosed: [opened(answer)].into(), ..Public::default() };
         if *self == Self::PlacesOpened {
             // Were it revealed of shuffled rows, it would be any order.

@@ -21,8 +21,9 @@ use crate::world::{Form, Told, tidy};
 /// What an operator discloses, in its order.
 #[derive(Clone)]
 pub enum Disclosed {
-    /// Opened rows: to these nodes, in a random order, in which they are sorted if the plan says so.
-    Opened { rows: Block, to: &'static [usize], sorting: Option<Sorting> },
+    /// Opened rows: to these nodes, in a random order, in which they are sorted if the plan says so. Several parts, one
+    /// after the other, have orders of their own.
+    Opened { parts: Vec<Block>, to: &'static [usize], sorting: Option<Sorting> },
     /// An announced number.
     Number(u64),
 }
@@ -214,6 +215,12 @@ impl<B: Dealing + 'static> Engine<B> {
     }
 }
 
+/// The rows of one block of planes, and then those of another.
+fn behind(first: Block, second: Block) -> Block {
+    let planes = first.bits.iter().zip(&second.bits).map(|(first, second)| Plane::concat(&[first, second]));
+    Block { rows: first.rows + second.rows, bits: planes.collect(), ..first }
+}
+
 /// What a node holds of a column.
 fn components<T: Clone>(column: &impl Linear<T>) -> Vec<T> {
     let components = RefCell::new(Vec::new());
@@ -397,12 +404,12 @@ impl<B: Dealing + 'static> Backend for Engine<B> {
         if self.is_real() {
             return self.inner.open(&unwrapped(rows.clone()), permit);
         }
-        let Some(Disclosed::Opened { rows: answer, to, sorting }) = self.public.disclosed.pop_front() else {
+        let Some(Disclosed::Opened { parts, to, sorting }) = self.public.disclosed.pop_front() else {
             unreachable!("an opening that nobody declared")
         };
+        let shuffled = parts.iter().map(|part| part.gather(&permutation::random(part.rows, self.prg())));
+        let answer = shuffled.reduce(behind).expect("a part");
         assert_eq!(rows.shape(), answer.shape(), "what is opened has the shape that is declared");
-        let order = permutation::random(answer.rows, self.prg());
-        let answer = answer.gather(&order);
         Ok(to.contains(&self.node()).then(|| sorting.map_or_else(|| answer.clone(), |sorting| sorting.sort(&answer))))
     }
 

@@ -17,6 +17,7 @@ mod permits;
 mod plain;
 mod plays;
 mod shown;
+mod trusted;
 #[path = "../../../mpc/tests/views/watched.rs"]
 mod watched;
 mod windows;

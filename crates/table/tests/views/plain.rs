@@ -161,6 +161,28 @@ impl Shape {
     }
 }
 
+impl Shape {
+    /// What a trusted party sees of a key, of planes: zero where the row does not count, and which rows do. A row
+    /// without a key counts in groups, and in no join.
+    pub fn counting(&self, block: &Block, key: &str, join: bool) -> Block {
+        let valid = block.bits.last().filter(|_| self.padded);
+        let (mut planes, mut own, mut null) = (block.bits.iter(), vec![], None);
+        for column in &self.columns {
+            let width = if column.repr == "bits" { column.width } else { 0 };
+            let of_column: Vec<&Plane> = planes.by_ref().take(width).collect();
+            let of_nulls = if column.nullable { planes.next() } else { None };
+            if column.name == key {
+                (own, null) = (of_column, of_nulls);
+            }
+        }
+        let counts =
+            |row| valid.is_none_or(|valid| valid.get(row)) && !(join && null.is_some_and(|null| null.get(row)));
+        let counting = Plane::from_fn(block.rows, counts);
+        let shown = own.into_iter().chain(null.filter(|_| !join)).map(|plane| plane.and(&counting));
+        Block { rows: block.rows, bits: shown.chain([counting.clone()]).collect(), ..Block::default() }
+    }
+}
+
 /// The rows of a block in an order that depends on what they hold alone.
 pub fn sorted(block: &Block) -> Block {
     let key = |&row: &u32| {

@@ -7,7 +7,7 @@ use tacit_math::{Plane, Prg, Seed, transpose};
 use tacit_mpc::backends::Clear;
 use tacit_mpc::{Backend, Block, Permits};
 use tacit_net::PartyId;
-use tacit_table::operator::Kept;
+use tacit_table::operator::{GroupBy, Join, Kept};
 use tacit_table::{DataTable, Executor, Operator, Table};
 use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed, seed};
 
@@ -75,11 +75,31 @@ pub struct Case {
     pub released: Option<(Vec<&'static str>, &'static [usize])>,
     /// As [`Play::explained`].
     pub explained: Option<(usize, &'static str)>,
+    /// Of a step that shows one node keys.
+    pub keys: Option<Keys>,
+}
+
+/// Keys that a node sees. to: the node. columns: the key of each table. follows: what follows from the keys, sorted in
+/// each table, that the node computes from them in any order.
+#[derive(Clone)]
+pub struct Keys {
+    pub to: &'static [usize],
+    pub columns: Vec<&'static str>,
+    pub follows: fn(&[Block]) -> Block,
 }
 
 impl Case {
     pub fn new(name: &'static str, tables: &[Shape], step: Json) -> Self {
-        Self { name, tables: tables.to_vec(), step, sorted_by: None, labels: None, released: None, explained: None }
+        Self {
+            name,
+            tables: tables.to_vec(),
+            step,
+            sorted_by: None,
+            labels: None,
+            released: None,
+            explained: None,
+            keys: None,
+        }
     }
 
     pub fn sorted_by(self, column: &'static str, width: usize) -> Self {
@@ -98,6 +118,10 @@ impl Case {
         Self { released: Some((columns.to_vec(), to)), ..self }
     }
 
+    pub fn keys(self, to: &'static [usize], columns: &[&'static str], follows: fn(&[Block]) -> Block) -> Self {
+        Self { keys: Some(Keys { to, columns: columns.to_vec(), follows }), ..self }
+    }
+
     /// Of a release that says so, as many rows as can be valid.
     fn most(&self) -> Option<usize> {
         self.step["most"].as_u64().map(|most| most as usize)
@@ -108,11 +132,23 @@ impl Case {
 fn permits(step: &Operator, table: &Shape, nodes: &[String]) -> Permits {
     let (kind, recipients, columns) = match step {
         Operator::Release(release) => ("answer", release.to.clone(), table.opened(&release.columns)),
+        Operator::Join(Join { trusted: Some(party), left_keys, .. }) => {
+            ("keys", vec![party.clone()], never_null(table.opened(left_keys)))
+        }
+        Operator::GroupBy(GroupBy { trusted: Some(party), keys, .. }) => {
+            ("keys", vec![party.clone()], table.opened(keys))
+        }
         _ => ("size", nodes.to_vec(), vec![]),
     };
     let permit =
         json!([{"site": step.name(), "kind": kind, "recipients": recipients, "columns": columns, "rows": null}]);
     Permits::from_json(&permit.to_string()).expect("a list")
+}
+
+/// Rows with a NULL among the keys of a join do not count.
+fn never_null(mut columns: Vec<Json>) -> Vec<Json> {
+    columns.iter_mut().for_each(|column| column["kind"]["nullable"] = false.into());
+    columns
 }
 
 pub fn names(nodes: usize) -> Vec<String> {
@@ -207,12 +243,25 @@ impl Play for Operated<'_> {
         }
         let mut public = Public { labels: case.labels, ..Public::default() };
         let (Operator::Release(release), Some((columns, to))) = (step, &case.released) else {
+            let mut declared = View::default();
+            if let Some(Keys { to, columns, follows }) = &case.keys {
+                let tables = case.tables.iter().zip(&plains).zip(columns);
+                let parts = tables.map(|((shape, (plain, rows)), key)| {
+                    sorted(&shape.counting(&made(plain, source, *rows), key, step.op() == "join"))
+                });
+                let parts: Vec<Block> = parts.collect();
+                if to.contains(&node) {
+                    parts.iter().for_each(|part| declared.extend(clear("declared keys", part)));
+                    declared.extend(clear("what follows from them", &follows(&parts)));
+                }
+                public.disclosed.push_back(Disclosed::Opened { parts, to, sorting: None });
+            }
             executor.backend_mut().inner_mut().hear(public);
             put_in_order(&mut executor, case, &mut tables);
             let _out = executor.run(step, &tables.iter().collect::<Vec<_>>()).unwrap_or_else(|error| panic!("{error}"));
             let b = executor.into_backend();
             let end = b.latest();
-            return (b, Ends { begin, end, declared: View::default() });
+            return (b, Ends { begin, end, declared });
         };
         let shown = case.tables[0].shown(&made(&plains[0].0, source, plains[0].1), columns);
         let opened: Vec<u32> = (0..case.most().unwrap_or(shown.rows).min(shown.rows) as u32).collect();
@@ -220,7 +269,7 @@ impl Play for Operated<'_> {
         let sorting = case.sorted_by.map(|(_, key)| Sorting { key, padded: case.tables[0].padded });
         let answer = sorting.map_or_else(|| sorted(&shown), |sorting| sorting.sort(&sorted(&shown)));
         let declared = if to.contains(&node) { clear("declared answer", &answer) } else { View::default() };
-        public.disclosed.push_back(Disclosed::Opened { rows: answer, to, sorting });
+        public.disclosed.push_back(Disclosed::Opened { parts: vec![answer], to, sorting });
         executor.backend_mut().inner_mut().hear(public);
         put_in_order(&mut executor, case, &mut tables);
         let opened = executor.release(step, &tables[0]).unwrap_or_else(|error| panic!("{error}"));
@@ -229,7 +278,11 @@ impl Play for Operated<'_> {
     }
 
     fn discloses(&self) -> &'static [&'static str] {
-        if self.case.released.is_some() { &["open"] } else { &[] }
+        match (&self.case.released, &self.case.keys) {
+            (Some(_), _) => &["open"],
+            (None, Some(_)) => &["open", "input"],
+            (None, None) => &[],
+        }
     }
 
     fn labels(&self) -> Option<fn(usize) -> Vec<u64>> {
@@ -323,7 +376,7 @@ pub fn watched<B: Dealing + 'static>(play: &impl Play, effort: Effort) -> Nodes 
 
 /// [`check`]s an operator on rows of each number that came about in that way.
 pub fn check_case<B: Dealing + 'static>(case: &Case, rows: &[(usize, From)]) {
-    let effort = if case.released.is_some() { OPENED } else { EFFORT };
+    let effort = if case.released.is_some() || case.keys.is_some() { OPENED } else { EFFORT };
     rows.iter().for_each(|&(rows, from)| check::<B>(&Operated::new(case, rows, from), effort));
 }
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Protocol
 
 from tacit.plan.algebra import moments
@@ -80,15 +81,15 @@ def relation_text(relation: Relation) -> str:
             return f"{below} | {clause(relation)}"
 
 
-def tree_text(relation: Relation, merged: frozenset[Relation] = frozenset()) -> str:
-    """A relation as a tree: an operator a line, with its inputs indented beneath it. merged: the joins by a merge."""
-    return "\n".join(_lines(relation, merged, ""))
+def tree_text(relation: Relation, how: Mapping[Relation, str] = MappingProxyType({})) -> str:
+    """A relation as a tree: an operator a line, with its inputs indented beneath it. how: some are done."""
+    return "\n".join(_lines(relation, how, ""))
 
 
-def _lines(relation: Relation, merged: frozenset[Relation], indent: str) -> list[str]:
-    below = [line for each in children(relation) for line in _lines(each, merged, indent + "  ")]
-    how = ", by a merge of sorted inputs" if relation in merged else ""
-    return [f"{indent}{_operator(relation)}{how}", *below]
+def _lines(relation: Relation, how: Mapping[Relation, str], indent: str) -> list[str]:
+    below = [line for each in children(relation) for line in _lines(each, how, indent + "  ")]
+    done = f", {how[relation]}" if relation in how else ""
+    return [f"{indent}{_operator(relation)}{done}", *below]
 
 
 def _operator(relation: Relation) -> str:

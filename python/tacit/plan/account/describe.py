@@ -85,6 +85,11 @@ def column_text(name: str, kind: Kind) -> str:
     return f"{name}:{'' if kind.encode == 'int' else kind.encode}{width}{'?' if kind.nullable else ''}"
 
 
+def _ordered_by(trusted: str | None) -> str:
+    """How rows are brought together by their keys."""
+    return "by a sort" if trusted is None else f"ordered by {trusted}, which sees the keys"
+
+
 def operator_text(operator: ops.Operator) -> str:
     """What an operator does."""
     match operator:
@@ -104,7 +109,7 @@ def operator_text(operator: ops.Operator) -> str:
             return "rows of steps " + ", ".join(map(str, operator.inputs))
         case ops.Join():
             on = _equal(operator)
-            how = "by a merge of sorted inputs" if operator.merged else "by a sort"
+            how = "by a merge of sorted inputs" if operator.merged else _ordered_by(operator.trusted)
             kept = {"none": "", "left": ", rows of the first kept", "right": ", rows of the second kept"}
             told = f", {operator.found} says which match" if operator.found is not None else ""
             stays = kept.get(operator.kept, ", rows of both kept")
@@ -115,7 +120,8 @@ def operator_text(operator: ops.Operator) -> str:
             return f"step {operator.input} with the one row of step {operator.scalar}"
         case ops.GroupBy():
             found = ", ".join(map(_aggregated, operator.aggregates))
-            return f"by {', '.join(operator.keys)}" + (f"; {found}" if found else "")
+            seen = "" if operator.trusted is None else f", {_ordered_by(operator.trusted)}"
+            return f"by {', '.join(operator.keys)}{seen}" + (f"; {found}" if found else "")
         case ops.GroupJoin():
             stays = ", its other rows kept" if operator.kept else ""
             found = ", ".join(map(_aggregated, operator.aggregates))

@@ -27,6 +27,7 @@ from tacit.plan.physical.disclosure import (
     NumberOfMatches,
     OpenedColumns,
     OpenedRows,
+    SeenKeys,
     Shown,
     Site,
 )
@@ -34,6 +35,7 @@ from tacit.plan.physical.lower_input import Announcement
 from tacit.plan.physical.operators import Named, Psi, UniversalIds
 from tacit.plan.physical.placed import KeepStep, ReleaseStep, Step
 from tacit.plan.physical.tables import Rows, SharedTable
+from tacit.plan.physical.trusted import ShownKeys
 from tacit.plan.rules.matching import permission
 from tacit.plan.rules.push_up import Beyond
 
@@ -129,6 +131,21 @@ def _owner(relation: Relation) -> str:
     party = owner(relation)
     assert party is not None, "what is computed alone has one owner"
     return party
+
+
+def key_disclosures(shown: Iterable[ShownKeys], catalog: Catalog) -> tuple[Disclosure, ...]:
+    """What a trusted party sees of the keys of joins and groups."""
+    return tuple(_seen(each, catalog) for each in shown)
+
+
+def _seen(shown: ShownKeys, catalog: Catalog) -> Disclosure:
+    found = [(lineage(side, catalog), keys) for side, keys in shown.sides]
+    values = tuple((key, ordered(side.values[key])) for side, keys in found for key in keys)
+    presence = ordered(frozenset(use for side, _ in found for use in side.presence))
+    others = any(use.source.owner != shown.party for use in (*presence, *(use for _, uses in values for use in uses)))
+    rule = DisclosureRule.TRUSTED_KEYS if others else DisclosureRule.QUERY
+    seen = SeenKeys(shown.columns, tuple(len(keys) for _, keys in shown.sides))
+    return Disclosure((shown.party,), shown.site, seen, Derivation(values, presence, shown.rows.most), (rule,))
 
 
 def release_disclosure(

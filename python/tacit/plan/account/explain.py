@@ -15,6 +15,7 @@ from tacit.plan.account.page import hash_line, page, technical_title, wrapped
 from tacit.plan.account.phrases import plain
 from tacit.plan.account.serialise import encoded, plan_hash, plan_json
 from tacit.plan.account.statement import statement
+from tacit.plan.algebra.relations import Relation
 from tacit.plan.physical.cost import StepCost, predict, total
 from tacit.plan.physical.placed import InputStep, KeptStep, PlacedPlan, PsiStep, SecureStep
 from tacit.plan.physical.record import JSON
@@ -93,11 +94,19 @@ def explain_json(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) ->
 def stage_texts(stage: Stage, before: Stage | None) -> dict[str, str]:
     """The trees of a query after a rule, each by where it is computed: two if the rule has split it. Empty if the rule
     changed nothing."""
-    core = tree_text(stage.core, stage.merged)
+    core = tree_text(stage.core, _done(stage))
     if before is not None and stage.split is not None and before.split is None:
         return {", at the recipient": tree_text(stage.split.tail), ", before it": core}
-    same = before is not None and (stage.core, stage.merged) == (before.core, before.merged)
+    same = before is not None and (stage.core, _done(stage)) == (before.core, _done(before))
     return {} if same else {"": core}
+
+
+def _done(stage: Stage) -> dict[Relation, str]:
+    """How a stage does some of its operators."""
+    done = dict.fromkeys(stage.merged, "by a merge of sorted inputs")
+    if stage.trusted is not None:
+        done |= dict.fromkeys(stage.trusted.steps, f"ordered by {stage.trusted.party}, which sees the keys")
+    return done
 
 
 class RulesText:

@@ -13,7 +13,7 @@ from tacit.plan.physical.placed import PlacedPlan
 LEARNT_TITLE = "What each party will learn"
 """Over the sentences of ``account``."""
 
-JOINS_TITLE = "Joins of two owners"
+JOINS_TITLE = "Joins of two owners, and rows that one party may order"
 """Over how each is done, and why."""
 
 
@@ -46,7 +46,7 @@ def _permit_row(permit: Permit) -> tuple[str, ...]:
             what = "a number of rows"
         case "matches":
             what = "which of its own rows match"
-        case "answer" | "value":
+        case "answer" | "value" | "keys":
             what = ", ".join(column_text(each.name, each.kind) for each in permit.columns)
     most = "" if permit.rows is None else f"{permit.rows:,}"
     return permit.site, ", ".join(permit.recipients), most, what

@@ -20,6 +20,7 @@ from tacit.plan.physical.disclosure import (
     NumberOfMatches,
     OpenedColumns,
     OpenedRows,
+    SeenKeys,
 )
 
 EachRow = OneOf["row", "group", "whole"]
@@ -32,6 +33,7 @@ BY_OFFER = {
     DisclosureRule.GROUPS_CONSENT: "consenting to show how many groups there are",
     DisclosureRule.MATCHES_CONSENT: "consenting to show which rows match",
     DisclosureRule.READABLE_KEYS: "letting all nodes read the columns that are compared",
+    DisclosureRule.TRUSTED_KEYS: "letting it read these columns and those that decide which rows there are",
 }
 
 
@@ -52,9 +54,23 @@ def what(disclosure: Disclosure) -> str:
             return "how many rows the nodes open, those that do not count included"
         case KeptRows(table):
             return f"how many rows the kept table {table} has, those that do not count included"
+        case SeenKeys():
+            return _seen(disclosure)
         case OpenedColumns():
             parts = [f"{name}: {made}" for name, made in (*outputs(disclosure), *beyond(disclosure))]
             return f"the answer, {rows(disclosure)} ({'; '.join(parts)})"
+
+
+def _seen(disclosure: Disclosure) -> str:
+    """The keys that a party sees."""
+    parts = [f"{name}: {made}" for name, made in _made(disclosure, disclosure.derivation.values)]
+    rows = [f"{column} ({how})" for column, how in deciding_columns(disclosure)]
+    which = f", in rows that depend on {listed(rows)}" if rows else ""
+    step = "join" if disclosure.site.op == "join" else "grouping"
+    return (
+        f"the values of the keys of the {step} in step {disclosure.site.step} ({'; '.join(parts)}{which}), without "
+        "what stands beside them, and so how many rows have each"
+    )
 
 
 def outputs(disclosure: Disclosure) -> tuple[tuple[str, str], ...]:
@@ -140,6 +156,8 @@ def reason(disclosure: Disclosure) -> str:
             return "each node sends as many"
         case KeptRows():
             return "the table's description says so"
+        case SeenKeys():
+            return "it orders the rows in clear, which is faster than sorting secret shares"
         case OpenedColumns(beyond=()):
             return "the question asks for it"
         case OpenedColumns():
@@ -163,6 +181,11 @@ def _owners(disclosure: Disclosure) -> tuple[str, ...]:
             return (owner,)
         case MatchingRows(one, other) | NumberOfMatches(one, other) | NumberOfIds(one, other):
             return tuple(dict.fromkeys((one.owner, other.owner)))
+        case SeenKeys():
+            derivation = disclosure.derivation
+            uses = [use for _, made in derivation.values for use in made] + [*derivation.presence]
+            owners = dict.fromkeys(use.source.owner for use in uses)
+            return tuple(each for each in owners if each is not None and each not in disclosure.recipients)
         case OpenedColumns() | OpenedRows() | KeptRows():
             return ()
 

@@ -69,7 +69,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class Besides:
-    """What parties learn besides the answer: a number of rows, or which of their rows match."""
+    """What parties learn besides the answer: a number of rows, which of their rows match, or keys that they order."""
 
     recipients: tuple[str, ...]
     kind: DisclosureKind
@@ -104,7 +104,7 @@ class Statement:
 
 def statement(plan: PlacedPlan) -> Statement:
     """The statement of a plan."""
-    told = [each for each in plan.disclosures if each.kind in ("size", "matches")]
+    told = [each for each in plan.disclosures if each.kind in ("size", "matches", "keys")]
     answers = [_answered(each, plan.ruling) for each in plan.disclosures if each.kind in ("answer", "value")]
     sizes, parties = declared_sizes(plan), takes_part(plan)
     learning = {party for each in plan.disclosures for party in learners(each, plan)} | set(plan.recipients)

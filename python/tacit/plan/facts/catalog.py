@@ -130,6 +130,8 @@ class DisclosureRule(StrEnum):
     MATCHES_CONSENT = "owner consent: matches"
     READABLE_KEYS = "all nodes read the keys"
     """The owner names all nodes as readers of the columns that are matched."""
+    TRUSTED_KEYS = "one node reads the keys"
+    """The owners name a node among the readers of the columns that it sees, and of those that decide which rows."""
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ class Readers:
     """Readers of every column of any relation over a catalog."""
 
     def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
         self.everyone: Parties = frozenset(catalog.parties)
         self.declared = {
             (table.name, column.field.name): column.readers | {table.owner}

@@ -15,7 +15,7 @@ from tacit.plan.physical.operators import Named
 from tacit.plan.physical.record import Record
 from tacit.plan.rules.push_up import Beyond
 
-DisclosureKind = OneOf["answer", "value", "size", "matches"]
+DisclosureKind = OneOf["answer", "value", "size", "matches", "keys"]
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,18 @@ class KeptRows:
     table: str
 
 
-Shown = AnnouncedRows | MatchingRows | NumberOfMatches | NumberOfIds | OpenedColumns | OpenedRows | KeptRows
+@dataclass(frozen=True)
+class SeenKeys:
+    """The values of the keys of a step's inputs in each row that counts, in an order that no node knows.
+
+    columns: as they are opened, with their kinds. sides: how many keys there are of each input.
+    """
+
+    columns: tuple[Named, ...]
+    sides: tuple[int, ...]
+
+
+Shown = AnnouncedRows | MatchingRows | NumberOfMatches | NumberOfIds | OpenedColumns | OpenedRows | KeptRows | SeenKeys
 
 
 @dataclass(frozen=True)
@@ -148,8 +159,9 @@ class Disclosure:
 
     @property
     def kind(self) -> DisclosureKind:
-        """What it is: "answer" (the query's own result), "value" (opened values beyond the answer), "size" (a number of
-        rows) or "matches" (which rows match another owner's)."""
+        """What it is: "answer" (the query's own result), "value" (opened values beyond the answer) or "size" (a number
+        of rows). Or "matches" (which rows match another owner's) or "keys" (of rows in a random order, to one party).
+        """
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
@@ -157,11 +169,13 @@ class Disclosure:
                 return "size"
             case MatchingRows():
                 return "matches"
+            case SeenKeys():
+                return "keys"
 
     @property
     def permit(self) -> Permit | None:
         """The right to show this and nothing else, as the native session checks it. None if no session shows it."""
         if isinstance(self.shown, KeptRows):
             return None
-        columns = self.shown.columns if isinstance(self.shown, OpenedColumns) else ()
+        columns = self.shown.columns if isinstance(self.shown, OpenedColumns | SeenKeys) else ()
         return Permit(self.site.name, self.kind, self.recipients, columns, self.derivation.rows)

@@ -13,16 +13,18 @@ from tacit.plan.physical.operators import Computed, Project, Secure
 from tacit.plan.physical.placed import Readable, SecureStep, Step
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn
 from tacit.plan.physical.tables import Rows, SharedTable, physical_name, physical_of
+from tacit.plan.physical.trusted import ShownKeys
 from tacit.plan.physical.values import Call, Column
 
 
 @dataclass
 class Emitter:
-    """Appends secure steps. hashed: the width of string hashes."""
+    """Appends secure steps. hashed: the width of string hashes. keys: those that a trusted party sees."""
 
     readers: Readers
     hashed: int
     steps: list[Step] = field(default_factory=list)
+    keys: list[ShownKeys] = field(default_factory=list)
 
     @property
     def next(self) -> int:

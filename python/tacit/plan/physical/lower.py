@@ -54,8 +54,10 @@ from tacit.plan.physical.merging import Merge
 from tacit.plan.physical.placed import KeptStep
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn, SecureExpressions
 from tacit.plan.physical.tables import SharedTable, exactly, physical_name, physical_of
+from tacit.plan.physical.trusted import grouped_keys
 from tacit.plan.rules.matching import refuse_full_join
 from tacit.plan.rules.push_down import is_local
+from tacit.plan.rules.stage import Trusted
 
 
 class Lowering:
@@ -66,8 +68,9 @@ class Lowering:
     table.
     """
 
-    def __init__(self, catalog: Catalog, demands: Demands, readers: Readers) -> None:
+    def __init__(self, catalog: Catalog, demands: Demands, readers: Readers, trusted: Trusted | None = None) -> None:
         self.catalog = catalog
+        self.trusted = trusted
         self.merges: dict[Relation, Merge] = {}
         self.demands = demands
         self.hashed = demands.hashed
@@ -188,14 +191,20 @@ class Lowering:
 
     def _join(self, relation: Join) -> SharedTable:
         sides = self.place(relation.left), self.place(relation.right)
-        table, merge = place_join(relation, *sides, self.demands.found[relation], self.emit)
+        trusted = self._trusted(relation)
+        table, merge = place_join(relation, *sides, self.demands.found[relation], self.emit, trusted)
         self.merges |= {} if merge is None else {relation: merge}
         return table
+
+    def _trusted(self, relation: Relation) -> str | None:
+        """Who sees the keys of a relation, if anybody does."""
+        return None if self.trusted is None else self.trusted.by(relation)
 
     def _mark(self, relation: Mark) -> SharedTable:
         choices = self.place(relation.choices)
         input = self.place(relation.input)
-        table, merge = place_mark(relation, input, choices, self.demands.found[relation], self.emit)
+        trusted = self._trusted(relation)
+        table, merge = place_mark(relation, input, choices, self.demands.found[relation], self.emit, trusted)
         self.merges |= {} if merge is None else {relation: merge}
         return table
 
@@ -224,7 +233,7 @@ class Lowering:
 
     def _aggregate(self, relation: Aggregate) -> SharedTable:
         fused = grouped_join(relation, self.demands, self.catalog)
-        if fused is not None:
+        if fused is not None and self._trusted(relation) is None and self._trusted(fused.own) is None:
             self.demands.add(fused.join.left, left_demand(relation, fused, self.demands))
             self.demands.add(fused.summed.input, summed_demand(fused, self.demands))
             sides = self.place(fused.join.left), self.place(fused.summed.input)
@@ -238,7 +247,7 @@ class Lowering:
         self.demands.add(input, merge(want, {each: frozenset({"bits"}) for each in chosen.conditions.values()}))
         return self._aggregated(relation, chosen.relation, chosen.conditions)
 
-    def _aggregated(self, whole: Relation, relation: Aggregate, conditions: Mapping[str, str]) -> SharedTable:
+    def _aggregated(self, whole: Aggregate, relation: Aggregate, conditions: Mapping[str, str]) -> SharedTable:
         """whole: the query's own relation of this step. conditions: of aggregates, by columns of the input."""
         needed = equality(relation.input, relation.keys, self.hashed)
         needed += [
@@ -255,7 +264,9 @@ class Lowering:
         domain = group_domain(relation.input, relation.keys)
         known = input.rows.known
         groups = domain if domain is not None and domain < (1 << 31 if known is None else known) else None
-        by_keys = ops.GroupBy(self.emit.next, input.step, found.keys, found.aggregates, groups)
+        trusted = self._trusted(whole)
+        by_keys = ops.GroupBy(self.emit.next, input.step, found.keys, found.aggregates, groups, trusted)
+        self.emit.keys += grouped_keys(by_keys, (whole.input, whole.keys), input)
         return self.emit.secure(whole, by_keys, input.rows.at_most(groups), found.columns)
 
     def _window(self, relation: Window) -> SharedTable:

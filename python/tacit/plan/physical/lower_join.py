@@ -16,15 +16,16 @@ from tacit.plan.physical.emitter import Emitter
 from tacit.plan.physical.merging import Merge, agree, sortable
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn
 from tacit.plan.physical.tables import SharedTable, physical_name, physical_of
+from tacit.plan.physical.trusted import joined_keys
 
 MOST_PAIRS = 1 << 20
 """No more pairs of rows are made under MPC. The native operator refuses more, too."""
 
 
 def place_join(
-    relation: Join, left: SharedTable, right: SharedTable, want: Want, emit: Emitter
+    relation: Join, left: SharedTable, right: SharedTable, want: Want, emit: Emitter, trusted: str | None
 ) -> tuple[SharedTable, Merge | None]:
-    """The step of a join, and how it can merge what its owners sort."""
+    """The step of a join, and how it can merge what its owners sort. trusted: who sees its keys, if anybody does."""
     left_keys, right_keys = (
         equality(side, keys, emit.hashed)
         for side, keys in ((relation.left, relation.left_keys), (relation.right, relation.right_keys))
@@ -43,20 +44,26 @@ def place_join(
         left_columns=tuple(physical_of(left_columns)),
         right_columns=tuple(physical_of(right_columns)),
         kept=relation.kept,
+        trusted=trusted,
     )
     columns = {
         **(_nullable(left_columns) if relation.keeps_right else left_columns),
         **(_nullable(right_columns) if relation.keeps_left else right_columns),
     }
     rows = right.rows + left.rows if relation.keeps_left else right.rows
+    sides = (relation.left, relation.left_keys), (relation.right, relation.right_keys)
+    emit.keys += joined_keys(operator, sides, left, right)
     merge = _merge(operator, emit)
     return emit.secure(relation, operator, rows, columns), merge
 
 
 def place_mark(
-    relation: Mark, input: SharedTable, choices: SharedTable, want: Want, emit: Emitter
+    relation: Mark, input: SharedTable, choices: SharedTable, want: Want, emit: Emitter, trusted: str | None
 ) -> tuple[SharedTable, Merge | None]:
-    """The step of a mark: a join that keeps the rows of its input, and says of each whether it found a choice."""
+    """The step of a mark: a join that keeps the rows of its input, and says of each whether it found a choice.
+
+    trusted: as of place_join.
+    """
     input_keys, choice_keys = (
         equality(side, keys, emit.hashed)
         for side, keys in ((relation.input, relation.input_keys), (relation.choices, relation.choice_keys))
@@ -76,7 +83,10 @@ def place_mark(
         right_columns=tuple(physical_of(columns)),
         kept="right",
         found=mark.name,
+        trusted=trusted,
     )
+    sides = (relation.choices, relation.choice_keys), (relation.input, relation.input_keys)
+    emit.keys += joined_keys(operator, sides, choices, input)
     merge = _merge(operator, emit)
     return emit.secure(relation, operator, input.rows, {**columns, relation.name: (mark,)}), merge
 
@@ -128,6 +138,8 @@ def _nullable(columns: Columns) -> Columns:
 
 
 def _merge(operator: ops.Join, emit: Emitter) -> Merge | None:
+    if operator.trusted is not None:
+        return None
     sides = ((operator.left, operator.left_keys), (operator.right, operator.right_keys))
     first, second = (sortable(emit.steps, step, keys) for step, keys in sides)
     merge = None if first is None or second is None else Merge(operator.id, (first, second))

@@ -268,7 +268,8 @@ class Join(_Operator):
     left_columns, right_columns: those that are kept. merged: both tables are inputs sorted by these keys, or filters
     and projections of such, and left keys are unique among all rows that their owner shares as valid ones. kept: sides
     of which all rows stay, with NULL in the other's columns where nothing matches. Left ones follow behind the rows of
-    right. found: a BOOLEAN column of this name says which rows are right rows that found a left row.
+    right. found: a BOOLEAN column of this name says which rows are right rows that found a left row. trusted: the node
+    that sees the keys of both tables, in a random order, and orders the rows; None: no node does, they are sorted.
     """
 
     op: ClassVar[str] = "join"
@@ -282,6 +283,7 @@ class Join(_Operator):
     merged: bool = False
     kept: OneOf["none", "left", "right", "both"] = "none"
     found: str | None = None
+    trusted: str | None = None
 
 
 @dataclass(frozen=True)
@@ -309,6 +311,7 @@ class GroupBy(_Operator):
     """One row for each group, valid rows first, ordered by the keys; without aggregates DISTINCT.
 
     groups: a public bound on the number of groups. At most as many rows as the input. NULL keys form one group.
+    trusted: the node that sees the keys, in a random order, and orders the rows; None: no node does, they are sorted.
     """
 
     op: ClassVar[str] = "group_by"
@@ -317,6 +320,7 @@ class GroupBy(_Operator):
     keys: tuple[str, ...]
     aggregates: tuple[Aggregated, ...]
     groups: int | None
+    trusted: str | None = None
 
 
 @dataclass(frozen=True)

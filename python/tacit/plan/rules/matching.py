@@ -51,7 +51,7 @@ from tacit.plan.facts.sizes import size_rule
 from tacit.plan.facts.uniqueness import is_unique, reversible
 from tacit.plan.rules.push_down import is_local
 from tacit.plan.rules.simplify import projected
-from tacit.plan.rules.stage import Pricing, Stage
+from tacit.plan.rules.stage import Pricing, Stage, Trusted
 
 
 @dataclass(frozen=True)
@@ -71,15 +71,16 @@ def choose_matches(stage: Stage, pricing: Pricing) -> Stage:
         return pricing.seconds(replace(stage, core=tree))
 
     for join in dict.fromkeys(_candidates(core, pricing.catalog)):
-        core, done, reason = _chosen(core, join, pricing.catalog, seconds)
+        core, done, reason = _chosen(core, join, pricing.catalog, seconds, _oblivious(join, stage.trusted))
         why[done] = reason
     return replace(stage, core=core, merged=stage.merged.intersection(_walk(core)), why=why)
 
 
 def _chosen(
-    core: Relation, join: Join, catalog: Catalog, seconds: Callable[[Relation], float]
+    core: Relation, join: Join, catalog: Catalog, seconds: Callable[[Relation], float], otherwise: str
 ) -> tuple[Relation, Relation, str]:
-    """The tree with a join done in the fastest way, the Join or Match that does it, and why."""
+    """The tree with a join done in the fastest way, the Join or Match that does it, and why. otherwise: how a Join is
+    done."""
     shown, hidden = _matched(join, catalog), _hidden(join, catalog)
     options: list[tuple[Relation, Relation]] = [(join, core)]
     options += [(_match_of(each), _replaced(core, join, each)) for each in (shown, hidden) if not isinstance(each, str)]
@@ -88,7 +89,7 @@ def _chosen(
         return core, join, f"oblivious: {'; '.join(reasons)}"
     times = {done: seconds(tree) for done, tree in options}
     done, tree = min(options, key=lambda option: times[option[0]])
-    predicted = ", ".join(f"{times[each]:.3f} s {_manner(each)}" for each in times if each != done)
+    predicted = ", ".join(f"{times[each]:.3f} s {_manner(each, otherwise)}" for each in times if each != done)
     faster = f"predicted {times[done]:.3f} s in all, {predicted}"
     missing = f"{shown}; " if isinstance(shown, str) else ""
     match done:
@@ -100,7 +101,13 @@ def _chosen(
             return tree, done, f"oblivious: {missing}{faster}"
 
 
-def _manner(join: Relation) -> str:
+def _oblivious(join: Join, trusted: Trusted | None) -> str:
+    """How a join on secret shares is done."""
+    party = None if trusted is None else trusted.by(join)
+    return "by an oblivious join" if party is None else f"with rows that {party} orders"
+
+
+def _manner(join: Relation, otherwise: str) -> str:
     """How a join is done."""
     match join:
         case Match(hidden=True):
@@ -108,7 +115,7 @@ def _manner(join: Relation) -> str:
         case Match():
             return "by private set intersection"
         case _:
-            return "by an oblivious join"
+            return otherwise
 
 
 def _match_of(relation: Relation) -> Relation:

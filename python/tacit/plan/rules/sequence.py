@@ -19,6 +19,7 @@ from tacit.plan.rules.push_down import push_down
 from tacit.plan.rules.push_up import push_up
 from tacit.plan.rules.simplify import named, simplify
 from tacit.plan.rules.stage import Pricing, Stage
+from tacit.plan.rules.trusting import choose_trusted, tell_trusted
 
 
 @dataclass(frozen=True)
@@ -64,8 +65,17 @@ FRONTIER = (
 
 MERGING = Rule("merging", choose_merged)
 
-CHOICES = (MERGING, Rule("matching", choose_matches), MERGING)
-"""What is chosen by predicted time at last. A join that is matched frees the order of inputs for others to merge."""
+CHOICES = (
+    MERGING,
+    Rule("trusting", choose_trusted),
+    Rule("matching", choose_matches),
+    MERGING,
+    Rule("trusting", tell_trusted),
+)
+"""What is chosen by predicted time at last. A join that is matched frees the order of inputs for others to merge.
+
+A match is held against a join that a trusted party orders, and that is chosen anew of the joins that are left.
+"""
 
 SECURE = (*NORMAL, *FRONTIER, *CHOICES)
 """What a query goes through whose rows the nodes keep."""

@@ -11,7 +11,28 @@ from tacit.plan.facts.catalog import Catalog
 from tacit.plan.rules.push_up import Split
 
 Reasons = Mapping[Relation, str]
-"""Why each join of two owners, a Join or a Match, is done as it is."""
+"""Why each join of two owners, a Join or a Match, and what a trusted party could order, is done as it is."""
+
+
+@dataclass(frozen=True)
+class Trusted:
+    """A party, the same in the whole query, that sees the keys of these joins, marks and aggregations of the core."""
+
+    party: str
+    steps: frozenset[Relation]
+
+    def by(self, relation: Relation) -> str | None:
+        """Who sees the keys of a relation, if anybody does."""
+        return self.party if relation in self.steps else None
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """What a whole plan is predicted to take. bytes: sent by all parties together."""
+
+    seconds: float
+    bytes: int
+    rounds: int
 
 
 @dataclass(frozen=True)
@@ -20,7 +41,7 @@ class Stage:
 
     core: the tree under MPC, or of a recipient that computes alone. split: of a query with an answer, what push_up made
     of it. merged: the joins of the core that merge what their owners sorted. weighed: the joins for which that has been
-    decided. why: as of Reasons.
+    decided. why: as of Reasons. trusted: who orders rows by keys that it may see; None: nobody.
     """
 
     core: Relation
@@ -28,6 +49,7 @@ class Stage:
     merged: frozenset[Relation] = frozenset()
     weighed: frozenset[Relation] = frozenset()
     why: Reasons = field(default_factory=dict)
+    trusted: Trusted | None = None
 
 
 class Pricing(Protocol):
@@ -40,5 +62,12 @@ class Pricing(Protocol):
     def mergeable(self, stage: Stage) -> tuple[Relation, ...]:
         """The joins that could merge what their owners sort, beside those that already do."""
 
+    @property
+    def recipients(self) -> tuple[str, ...]:
+        """Who gets the answer."""
+
     def seconds(self, stage: Stage) -> float:
         """The predicted time of the whole plan."""
+
+    def predicted(self, stage: Stage) -> Predicted:
+        """The same, with what is sent."""

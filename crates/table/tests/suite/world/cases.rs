@@ -3,6 +3,8 @@
 use super::steps::*;
 use super::windows::{FEW, windows};
 use super::{Plan, bits, ring64};
+use tacit_table::Operator;
+use tacit_table::operator::AggregateFunction;
 
 /// A named plan over the tables of [`inputs`].
 pub struct Case {
@@ -197,6 +199,7 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
     out.extend(merged_joins(padded));
     out.extend(outer_joins(padded));
     out.extend(group_joins(padded));
+    out.extend(trusted(padded));
     out.extend(windows(padded, &FEW));
     out
 }
@@ -305,6 +308,43 @@ fn outer_joins(padded: Option<usize>) -> Vec<Case> {
             ],
         ),
     ]
+}
+
+/// The joins that sort, and groups, by a party that sees the keys.
+fn trusted(padded: Option<usize>) -> Vec<Case> {
+    let case = |name, operators: Vec<String>| Case { name, plan: Plan::new(&operators), ordered: false };
+    let (t, kept) = (|| input_table(padded), |id: usize| filter(id, 1, &col("keep")));
+    let mut cases: Vec<Case> = joins(padded).into_iter().chain(outer_joins(padded)).collect();
+    cases.extend([
+        case("groups", vec![t(), kept(3), plain_group(4, 3, &["k", "b"], "null"), release(9, 4, &PLAIN, false)]),
+        case("groups of all rows", vec![t(), plain_group(4, 1, &["k", "b"], "30"), release(9, 4, &PLAIN, false)]),
+        case("groups by hash", vec![t(), kept(3), by_hash(4, 3), release(9, 4, &["name", "n"], false)]),
+        case("groups on ring", vec![t(), kept(3), distinct(4, 3, &["r", "q"]), release(9, 4, &["r", "q"], false)]),
+    ]);
+    cases.into_iter().filter_map(by_bob).collect()
+}
+
+/// The same where bob sees the keys of every step that can do with it; None if there is none.
+fn by_bob(case: Case) -> Option<Case> {
+    let (mut plan, mut changed) = (case.plan, 0);
+    for operator in &mut plan.operators {
+        match operator {
+            Operator::Join(join) if !join.merged => join.trusted = Some("bob".into()),
+            Operator::GroupBy(group) if group.aggregates.iter().all(|each| is_plain(each.function)) => {
+                group.trusted = Some("bob".into());
+            }
+            _ => continue,
+        }
+        changed += 1;
+    }
+    let name = || String::leak(format!("trusted: {}", case.name));
+    (changed > 0).then(|| Case { name: name(), plan, ordered: case.ordered })
+}
+
+/// Whether a function needs no order of values.
+fn is_plain(function: AggregateFunction) -> bool {
+    use AggregateFunction::{Any, Count, CountRows, Sum};
+    matches!(function, Any | Count | CountRows | Sum)
 }
 
 /// Rows with sums of those that they match: of those that match any, and of all.

@@ -240,6 +240,27 @@ pub fn distinct(id: usize, input: usize, keys: &[&str]) -> String {
     format!(r#"{{"id":{id},"op":"group_by","input":{input},"keys":{keys},"aggregates":[],"groups":null}}"#)
 }
 
+pub const PLAIN: [&str; 8] = ["k", "b", "n", "present", "total", "wide", "bits", "small"];
+
+/// Groups with functions that need no order of values.
+pub fn plain_group(id: usize, input: usize, keys: &[&str], groups: &str) -> String {
+    let one = |name: &str, function: &str, column: &str, kind: String| {
+        format!(r#"{{"name":"{name}","function":"{function}","column":{column},"kind":{kind}}}"#)
+    };
+    let aggregates = [
+        one("n", "count_rows", "null", ring64(20, false)),
+        one("total", "sum", "\"v\"", ring64(40, true)),
+        one("present", "count", "\"v\"", ring64(20, false)),
+        one("wide", "sum", "\"q\"", ring128(90, true)),
+        one("bits", "count", "\"r\"", bits(16, false, false)),
+        one("small", "sum", "\"u\"", ring64(30, false)),
+    ];
+    let (keys, aggregates) = (serde_json::json!(keys), aggregates.join(","));
+    format!(
+        r#"{{"id":{id},"op":"group_by","input":{input},"keys":{keys},"aggregates":[{aggregates}],"groups":{groups}}}"#
+    )
+}
+
 /// Groups by hashed strings, with the strings themselves.
 pub fn by_hash(id: usize, input: usize) -> String {
     let (text, count) = (bits(32, false, true), ring64(20, false));
