@@ -319,15 +319,21 @@ class Aggregation:
 class Aggregate:
     """GROUP BY keys. Without keys: one row. Without aggregations: DISTINCT. AVG is lowered to sum and count.
 
-    positions: where the query names the keys, for refusals.
+    positions: where the query names the keys, for refusals. carried: keys that the others determine.
     """
 
     input: Relation
     keys: tuple[str, ...]
     aggregations: tuple[Aggregation, ...]
     positions: tuple[tuple[int, int] | None, ...] = field(default=(), compare=False, repr=False)
+    carried: tuple[str, ...] = ()
 
     __hash__ = _hash_once
+
+    @property
+    def determining(self) -> tuple[str, ...]:
+        """The keys by which groups are told apart."""
+        return tuple(key for key in self.keys if key not in self.carried)
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ from tacit.plan.facts.readers import Readers
 from tacit.plan.physical import operators as ops
 from tacit.plan.physical.demands import Demands, merge, part
 from tacit.plan.physical.emitter import Emitter, passed
-from tacit.plan.physical.lower_aggregate import conditional, grouped
+from tacit.plan.physical.lower_aggregate import carried_reps, conditional, grouped
 from tacit.plan.physical.lower_group_join import grouped_join, left_demand, place_group_join, summed_demand
 from tacit.plan.physical.lower_input import Announcement, place_input
 from tacit.plan.physical.lower_join import equality, place_join, place_mark, place_pairs
@@ -240,7 +240,8 @@ class Lowering:
 
     def _aggregated(self, whole: Relation, relation: Aggregate, conditions: Mapping[str, str]) -> SharedTable:
         """whole: the query's own relation of this step. conditions: of aggregates, by columns of the input."""
-        needed = equality(relation.input, relation.keys, self.hashed)
+        needed = equality(relation.input, relation.determining, self.hashed)
+        needed += carried_reps(relation, self.demands)
         needed += [
             (each.column, self.demands.argument_rep(each, relation))
             for each in relation.aggregations
@@ -252,7 +253,7 @@ class Lowering:
         if not relation.keys:
             operator = ops.Aggregate(self.emit.next, input.step, found.aggregates)
             return self.emit.secure(whole, operator, exactly(1), found.columns)
-        domain = group_domain(relation.input, relation.keys)
+        domain = group_domain(relation.input, relation.determining)
         known = input.rows.known
         groups = domain if domain is not None and domain < (1 << 31 if known is None else known) else None
         by_keys = ops.GroupBy(self.emit.next, input.step, found.keys, found.aggregates, groups)

@@ -179,7 +179,7 @@ def _twice(right: Relation, projected: Relation, catalog: Catalog) -> tuple[Rela
 
 def _is_better(relation: Aggregate, join: Join, catalog: Catalog) -> bool:
     """Whether it gives no more rows than a group_by would, and takes the place of no merge."""
-    groups = group_domain(relation.input, relation.keys)
+    groups = group_domain(relation.input, relation.determining)
     rows, most = most_rows(join.left), most_rows(join)
     if rows > (most if groups is None else min(groups, most)):
         return False

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.rules.determined import drop_determined
 from tacit.plan.rules.distinct import drop_redundant
 from tacit.plan.rules.full_joins import settle_full_joins
 from tacit.plan.rules.functions import with_functions
@@ -59,6 +60,7 @@ FRONTIER = (
     _of_tree("push_down", push_down),
     SIMPLIFY,
     _of_tree("names", lambda tree, _: named(tree)),
+    _of_tree("determined", drop_determined),
 )
 """What a tree of several owners goes through after that."""
 
