@@ -38,7 +38,8 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.deliveries import approving
-from tacit.plan.facts.fields import field_of, fields, group_domain
+from tacit.plan.facts.fields import field_of, fields
+from tacit.plan.facts.groups import most_groups
 from tacit.plan.facts.kinds import RINGS, Rep, kind_of_field, order_rep, ring_of
 from tacit.plan.facts.readers import Readers
 from tacit.plan.physical import operators as ops
@@ -253,7 +254,7 @@ class Lowering:
         if not relation.keys:
             operator = ops.Aggregate(self.emit.next, input.step, found.aggregates)
             return self.emit.secure(whole, operator, exactly(1), found.columns)
-        domain = group_domain(relation.input, relation.determining)
+        domain = most_groups(relation)
         known = input.rows.known
         groups = domain if domain is not None and domain < (1 << 31 if known is None else known) else None
         by_keys = ops.GroupBy(self.emit.next, input.step, found.keys, found.aggregates, groups)

@@ -43,12 +43,15 @@ def _carried(input: Relation, keys: tuple[str, ...], catalog: Catalog) -> tuple[
 
 def _told(each: Aggregation, relation: Aggregate, catalog: Catalog) -> Aggregation:
     """An aggregate of different values as one of all, where no group has a value twice."""
-    plain = "count" if each.function == "count_distinct" else "sum"
-    if each.function not in ("count_distinct", "sum_distinct") or each.column is None:
+    if each.column is None or not is_unique(relation.input, (*relation.keys, each.column), catalog):
         return each
-    return (
-        replace(each, function=plain) if is_unique(relation.input, (*relation.keys, each.column), catalog) else each
-    )
+    match each.function:
+        case "count_distinct":
+            return replace(each, function="count")
+        case "sum_distinct":
+            return replace(each, function="sum")
+        case _:
+            return each
 
 
 def _needed(
