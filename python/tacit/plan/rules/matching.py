@@ -100,6 +100,13 @@ def _chosen(
             return tree, done, f"oblivious: {missing}{faster}"
 
 
+def is_matchable(join: Join, catalog: Catalog) -> bool:
+    """Whether a join may be done by matching."""
+    if not any(each == join for each in _candidates(join, catalog)):
+        return False
+    return any(not isinstance(found, str) for found in (_matched(join, catalog), _hidden(join, catalog)))
+
+
 def _manner(join: Relation) -> str:
     """How a join is done."""
     match join:

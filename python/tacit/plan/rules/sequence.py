@@ -11,6 +11,7 @@ from tacit.plan.rules.determined import drop_determined
 from tacit.plan.rules.distinct import drop_redundant
 from tacit.plan.rules.full_joins import settle_full_joins
 from tacit.plan.rules.functions import with_functions
+from tacit.plan.rules.lookups import sink_lookups
 from tacit.plan.rules.marks import settle_marks
 from tacit.plan.rules.matching import choose_matches
 from tacit.plan.rules.merging import choose_merged
@@ -57,6 +58,7 @@ NORMAL = (
 
 FRONTIER = (
     _of_tree("full_joins", settle_full_joins),
+    _of_tree("lookups", sink_lookups),
     _of_tree("push_down", push_down),
     SIMPLIFY,
     _of_tree("names", lambda tree, _: named(tree)),
