@@ -12,7 +12,6 @@ from dataclasses import replace
 from tacit.plan.algebra.expressions import reference, subexpressions
 from tacit.plan.algebra.relations import Aggregate, ColumnRef, Expr, Join, Project
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.dependencies import determined
 from tacit.plan.facts.fields import field_of, fields, names, row_bound
 from tacit.plan.facts.uniqueness import unique_keys
 from tacit.plan.rules.split import final
@@ -22,14 +21,17 @@ FEWEST = 1 << 12
 
 
 def early_sums(relation: Aggregate, catalog: Catalog) -> Aggregate | None:
-    """The aggregation over one for each row of the join's left side; None where that is of no use."""
+    """The aggregation over one for each row of the join's left side; None where that is of no use.
+
+    Of groups that are rows of the left side one step does it all.
+    """
     source = relation.input
     join = source.input if isinstance(source, Project) else source
     if catalog.engine == "two" or not isinstance(join, Join) or join.kept != "none" or not _has_fewer_rows(join):
         return None
     listed = source.outputs if isinstance(source, Project) else tuple((e.name, reference(e)) for e in fields(source))
     outputs, row = dict(listed), _row(join, catalog)
-    if row is None or not _is_of_sides(relation, join, outputs) or _is_row(relation, row, join, outputs, catalog):
+    if row is None or not _is_of_sides(relation, join, outputs):
         return None
     taken, added = set(outputs), list[tuple[str, Expr]]()
     for name in sorted(row):
@@ -58,12 +60,6 @@ def _is_of_sides(relation: Aggregate, join: Join, outputs: dict[str, Expr]) -> b
 
 def _is_of(expr: Expr, columns: set[str]) -> bool:
     return all(each.name in columns for each in subexpressions(expr) if isinstance(each, ColumnRef))
-
-
-def _is_row(relation: Aggregate, row: frozenset[str], join: Join, outputs: dict[str, Expr], catalog: Catalog) -> bool:
-    """Whether a group is a row of left already."""
-    keys = [each.name for each in (outputs[key] for key in relation.keys) if isinstance(each, ColumnRef)]
-    return bool(keys) and row <= determined(join, keys, catalog)
 
 
 def _has_fewer_rows(join: Join) -> bool:
