@@ -250,7 +250,7 @@ class Lowering:
     def _early_sums(self, relation: Aggregate) -> SharedTable | None:
         """An aggregation in two parts, the first of which is one step with the join beneath, where it can be."""
         whole = early_sums(relation, self.catalog)
-        if whole is None or relation.input in self.placed:
+        if whole is None or self.demands.readers(relation.input) > 1:
             return None
         self.demands.found[whole] = self.demands.found[relation]
         [(parts, want)] = self.demands.beneath(whole, self.demands.found[whole])
