@@ -59,6 +59,8 @@ NORMAL = (
 FRONTIER = (
     _of_tree("full_joins", settle_full_joins),
     _of_tree("lookups", sink_lookups),
+    _of_tree("predicates", lambda tree, _: push_predicates(tree)),
+    SIMPLIFY,
     _of_tree("push_down", push_down),
     SIMPLIFY,
     _of_tree("names", lambda tree, _: named(tree)),
