@@ -347,8 +347,9 @@ class SortKey:
 
 WindowFunction = OneOf[
     "row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value",
-    "count_rows", "count", "sum", "min", "max",
+    "count_rows", "count", "sum", "min", "max", "owner_rank",
 ]  # fmt: skip
+"""owner_rank: the number of a column among its different values, which only its owner computes and nobody is shown."""
 
 
 @dataclass(frozen=True)

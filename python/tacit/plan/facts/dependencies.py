@@ -33,8 +33,10 @@ from tacit.plan.algebra.relations import (
     Relation,
     Scan,
     Sort,
+    SortKey,
     Union,
     Window,
+    WindowOutput,
 )
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.constants import constant_columns
@@ -83,7 +85,9 @@ def _inherited(relation: Relation, catalog: Catalog) -> Dependencies:
             return dependencies(input, catalog) | _set_equal(predicate)
         case Project(input, outputs):
             return _projected(dependencies(input, catalog), outputs)
-        case Window(input) | Sort(input) | Limit(input):
+        case Window(input, partition, order, outputs):
+            return dependencies(input, catalog) | _ranked(partition, order, outputs)
+        case Sort(input) | Limit(input):
             return dependencies(input, catalog)
         case Mark(input, _, keys, _, name):
             return dependencies(input, catalog) | {(Names(keys), Names({name}))}
@@ -111,6 +115,13 @@ def _of_join(join: Join, catalog: Catalog) -> Dependencies:
         return left | _where_present(right, join.right)
     equal = Dependencies() if join.keeps_right else _equal(join.left_keys, join.right_keys)
     return left | right | equal | {(Names(join.right_keys), Names(names(join.left)))}
+
+
+def _ranked(partition: tuple[str, ...], order: tuple[SortKey, ...], outputs: tuple[WindowOutput, ...]) -> Dependencies:
+    """A rank determines what rows are ordered by within their partition, and that determines it."""
+    by, within = Names(key.column for key in order), Names(partition)
+    ranks = [each.name for each in outputs if each.function in ("rank", "dense_rank", "owner_rank")]
+    return Dependencies(each for rank in ranks for each in ((within | {rank}, by), (within | by, Names({rank}))))
 
 
 def _where_present(found: Dependencies, side: Relation) -> Dependencies:
