@@ -15,6 +15,7 @@ from tacit.plan.rules.lookups import sink_lookups
 from tacit.plan.rules.marks import settle_marks
 from tacit.plan.rules.matching import choose_matches
 from tacit.plan.rules.merging import choose_merged
+from tacit.plan.rules.orders import share_orders
 from tacit.plan.rules.owner_ranks import rank_strings
 from tacit.plan.rules.predicates import push_predicates
 from tacit.plan.rules.prune import prune
@@ -68,6 +69,8 @@ FRONTIER = (
     _of_tree("owner_ranks", rank_strings),
     SIMPLIFY,
     _of_tree("determined", drop_determined),
+    _of_tree("orders", share_orders),
+    SIMPLIFY,
 )
 """What a tree of several owners goes through after that."""
 
