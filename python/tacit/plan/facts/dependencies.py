@@ -2,8 +2,8 @@
 
 A unique set determines all columns; unique left keys of a join determine the columns of left. A condition or a join
 that sets columns equal makes each determine the other. A column that is computed follows from what it is computed of.
-NULL counts as a value. Beside rows of the other side that have no match, columns of a side are NULL: there a
-dependency holds on where it starts from a column that is not NULL otherwise.
+NULL counts as a value. In an outer join a side's columns are NULL beside rows without a match. A dependency still holds
+there if it starts from a column that is not NULL otherwise.
 """
 
 from __future__ import annotations
