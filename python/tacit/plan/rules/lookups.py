@@ -24,7 +24,7 @@ from tacit.plan.rules.push_down import is_local
 from tacit.plan.rules.simplify import shared
 
 SMALL = 8
-"""A join costs little beside one of so many times its rows.
+"""A join costs little beside one that has this many times its rows.
 
 It is done with the left side, even where an owner could do it alone deeper on the right: groups may be by its columns.
 """
