@@ -11,7 +11,7 @@ from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical import lower
 from tacit.plan.physical import operators as ops
 from tacit.plan.physical.cost import predict, total
-from tacit.plan.physical.placed import PlacedPlan, SecureStep
+from tacit.plan.physical.placed import PlacedPlan, PsiStep, SecureStep
 from tacit.sql import compile_query
 
 from .catalogs import Columns, catalog, table
@@ -44,7 +44,7 @@ BOTH = "(SELECT * FROM visits UNION ALL SELECT * FROM others) v"
 
 def steps(query: str, catalog: Catalog = THREE) -> list[ops.Operator]:
     plan = compile_query(query, catalog, ("a",))
-    return [step.operator for step in plan.steps if isinstance(step, SecureStep)]
+    return [step.operator for step in plan.steps if isinstance(step, SecureStep | PsiStep)]
 
 
 def group_joins(query: str, catalog: Catalog = THREE) -> list[ops.GroupJoin]:
@@ -69,17 +69,14 @@ def test_groups_that_are_rows_of_the_unique_side(query: str) -> None:
     (step,) = group_joins(query)
     assert step.kept == ("LEFT" in query)
     assert not any(isinstance(each, ops.GroupBy) for each in steps(query))
-    assert sum(isinstance(each, ops.Join) for each in steps(query)) == query.count(" IN ")
+    assert sum(isinstance(each, ops.Join | ops.CircuitPsi) for each in steps(query)) == query.count(" IN ")
 
 
 @pytest.mark.parametrize(
     "query",
     [
-        # Several rows of people are one group.
-        "SELECT zip, SUM(cost) AS s FROM people JOIN visits ON id = pid GROUP BY zip",
         # People without a code are one group, in which nobody else's visits are.
         "SELECT code, COUNT(cost) AS n FROM people LEFT JOIN visits ON code = pid GROUP BY code",
-        "SELECT code, COUNT(cost) AS n FROM people JOIN visits ON id = pid GROUP BY code",
         # Those without a visit have the key NULL.
         "SELECT pid, COUNT(cost) AS n FROM people LEFT JOIN visits ON id = pid GROUP BY pid",
         # What is added up is not of the visits alone, or not only added up.
@@ -98,6 +95,39 @@ def test_groups_that_are_rows_of_the_unique_side(query: str) -> None:
     ],
 )
 def test_other_groups(query: str) -> None:
+    assert not group_joins(query)
+
+
+@pytest.mark.parametrize(
+    ("query", "last"),
+    [
+        ("SELECT zip, SUM(cost) AS s FROM people JOIN visits ON id = pid GROUP BY zip", ops.GroupBy),
+        ("SELECT code, zip, COUNT(price) AS n FROM people JOIN visits ON id = pid GROUP BY code, zip", ops.GroupBy),
+        # People without a code are one group.
+        ("SELECT code, COUNT(cost) AS n FROM people JOIN visits ON id = pid GROUP BY code", ops.GroupBy),
+        ("SELECT SUM(price) AS s, COUNT(*) AS n FROM people JOIN visits ON id = pid WHERE zip < 5", ops.Aggregate),
+    ],
+)
+def test_several_rows_of_the_unique_side_in_a_group_are_added_up_after_that(query: str, last: type) -> None:
+    (step,) = group_joins(query)
+    found = steps(query)
+    assert step.left_keys == ("id",) and not any(isinstance(each, ops.Join) for each in found)
+    (added,) = (each for each in found if isinstance(each, ops.GroupBy | ops.Aggregate))
+    assert isinstance(added, last) and {each.function for each in added.aggregates} <= {"sum", "any"}
+    assert not group_joins(query, TWO), "there owners sort both sides, which are merged"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT zip, SUM(cost + zip) AS s FROM people JOIN visits ON id = pid GROUP BY zip",
+        "SELECT zip, MAX(cost) AS m FROM people JOIN visits ON id = pid GROUP BY zip",
+        "SELECT zip, cost, COUNT(*) AS n FROM people JOIN visits ON id = pid GROUP BY zip, cost",
+        "SELECT zip, COUNT(cost) AS n FROM people LEFT JOIN visits ON id = pid GROUP BY zip",
+        "SELECT zip, SUM(cost) AS s FROM people JOIN few ON id = pid GROUP BY zip",
+    ],
+)
+def test_what_is_not_added_up_early(query: str) -> None:
     assert not group_joins(query)
 
 

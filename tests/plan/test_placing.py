@@ -133,7 +133,7 @@ def test_plan_json_is_canonical_and_complete() -> None:
 
 
 def test_predicted_cost_follows_from_sizes_and_network() -> None:
-    plan = compiled()
+    plan = compiled(QUERY.replace("SUM", "MAX"))
     slow, fast = (predict(plan, network=Link(latency, 1e6)) for latency in (0.5, 0.0))
     assert [each.step for each in slow] == ["2.input", "4.input", "5.join", "6.group_by", "7.release"]
     join, quick = slow[2], fast[2]

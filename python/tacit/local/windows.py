@@ -13,18 +13,19 @@ AMONG_PEERS = "\x00peers"
 """A column that orders peers where a function tells them apart."""
 
 FUNCTIONS: dict[str, type[exp.Expr]] = {
-    "row_number": exp.RowNumber, "rank": exp.Rank, "dense_rank": exp.DenseRank, "ntile": exp.Ntile,
+    "row_number": exp.RowNumber, "rank": exp.Rank, "dense_rank": exp.DenseRank, "owner_rank": exp.DenseRank,
+    "ntile": exp.Ntile,
     "lag": exp.Lag, "lead": exp.Lead, "first_value": exp.FirstValue, "last_value": exp.LastValue,
     "count_rows": exp.Count, "count": exp.Count, "sum": exp.Sum, "min": exp.Min, "max": exp.Max,
 }  # fmt: skip
-NUMBERS = ("row_number", "rank", "dense_rank")
+NUMBERS = ("row_number", "rank", "dense_rank", "owner_rank")
 OF_FRAMES = ("count_rows", "count", "sum", "min", "max", "first_value", "last_value")
 
 
 def tells_peers_apart(output: WindowOutput) -> bool:
     """Whether an output may differ between rows that are equal in partition and order."""
     match output.function:
-        case "rank" | "dense_rank":
+        case "rank" | "dense_rank" | "owner_rank":
             return False
         case "count_rows" | "count" | "sum" | "min" | "max":
             return output.frame.unit == "rows"

@@ -152,8 +152,10 @@ def clause(relation: Relation) -> str:
             return "on " + " and ".join(f"{a} = {b}" for a, b in zip(left_keys, right_keys, strict=True))
         case Mark(_, _, input_keys, choice_keys, name):
             return f"{name} = " + " and ".join(f"{a} in {b}" for a, b in zip(input_keys, choice_keys, strict=True))
-        case Aggregate(_, keys, aggregations):
-            shown = [", ".join(map(_aggregation, aggregations))] + ([f"by {', '.join(keys)}"] if keys else [])
+        case Aggregate(_, keys, aggregations, carried=carried):
+            shown = [", ".join(map(_aggregation, aggregations))]
+            shown += [f"by {', '.join(relation.determining)}"] if keys else []
+            shown += [f"carrying {', '.join(carried)}"] if carried else []
             return " ".join(part for part in shown if part)
         case Window(_, partition, order, outputs):
             by = [f"partition by {', '.join(partition)}"] if partition else []

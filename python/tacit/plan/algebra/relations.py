@@ -319,15 +319,21 @@ class Aggregation:
 class Aggregate:
     """GROUP BY keys. Without keys: one row. Without aggregations: DISTINCT. AVG is lowered to sum and count.
 
-    positions: where the query names the keys, for refusals.
+    positions: where the query names the keys, for refusals. carried: keys that the others determine.
     """
 
     input: Relation
     keys: tuple[str, ...]
     aggregations: tuple[Aggregation, ...]
     positions: tuple[tuple[int, int] | None, ...] = field(default=(), compare=False, repr=False)
+    carried: tuple[str, ...] = ()
 
     __hash__ = _hash_once
+
+    @property
+    def determining(self) -> tuple[str, ...]:
+        """The keys by which groups are told apart."""
+        return tuple(key for key in self.keys if key not in self.carried)
 
 
 @dataclass(frozen=True)
@@ -341,8 +347,9 @@ class SortKey:
 
 WindowFunction = OneOf[
     "row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value",
-    "count_rows", "count", "sum", "min", "max",
+    "count_rows", "count", "sum", "min", "max", "owner_rank",
 ]  # fmt: skip
+"""owner_rank: the number of a column among its different values, which only its owner computes and nobody is shown."""
 
 
 @dataclass(frozen=True)

@@ -190,7 +190,7 @@ def window_field(output: WindowOutput, input: Relation) -> Field:
     if frame.unit == "rows" and frame.start is not None and frame.end is not None:
         rows = min(rows, frame.end - frame.start + 1)
     match output.function:
-        case "row_number" | "rank" | "dense_rank":
+        case "row_number" | "rank" | "dense_rank" | "owner_rank":
             return Field(output.name, Integer(1, max(rows, 1), "BIGINT"), False)
         case "ntile":
             return Field(output.name, Integer(1, output.number or 1, "BIGINT"), False)

@@ -176,7 +176,10 @@ def _window(relation: Window, below: Lineage) -> Lineage:
     by = [*relation.partition, *(key.column for key in relation.order)]
     which = passed(_all(below.values[name] for name in by), "over") | passed(below.presence, "rows")
     values = {
-        each.name: which
+        # Of a rank that an owner computes nobody is shown more than which are equal, and in which order they are.
+        each.name: below.values[each.column]
+        if each.function == "owner_rank" and each.column is not None
+        else which
         | passed(_all(below.values[name] for name in (each.column, each.default) if name is not None), "window")
         for each in relation.outputs
     }

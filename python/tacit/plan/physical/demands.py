@@ -89,10 +89,11 @@ class Demands:
                 return [(left, part(want, left)), (right, part(want, right))]
             case Broadcast(input, scalar):
                 return [(input, part(want, input)), (scalar, part(want, scalar))]
-            case Aggregate(input, keys, aggregations):
-                strings = {key: want[key] & {"bytes"} for key in keys if key in want}
+            case Aggregate(input, _, aggregations, carried=carried):
+                strings = {key: want[key] & {"bytes"} for key in relation.determining if key in want}
+                values = {key: want[key] for key in carried if key in want}
                 arguments = (self.argument(each, relation) for each in aggregations)
-                return [(input, merge(self.equal(input, keys), strings, *arguments))]
+                return [(input, merge(self.equal(input, relation.determining), strings, values, *arguments))]
             case Window(input, partition):
                 return [(input, merge(part(want, input), self.equal(input, partition), *self.windowed(relation, want)))]
             case Sort(input, keys):

@@ -38,13 +38,15 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.deliveries import approving
-from tacit.plan.facts.fields import field_of, fields, group_domain
+from tacit.plan.facts.fields import field_of, fields
+from tacit.plan.facts.groups import most_groups
 from tacit.plan.facts.kinds import RINGS, Rep, kind_of_field, order_rep, ring_of
 from tacit.plan.facts.readers import Readers
 from tacit.plan.physical import operators as ops
 from tacit.plan.physical.demands import Demands, merge, part
+from tacit.plan.physical.early_sums import early_sums
 from tacit.plan.physical.emitter import Emitter, passed
-from tacit.plan.physical.lower_aggregate import conditional, grouped
+from tacit.plan.physical.lower_aggregate import carried_reps, conditional, grouped
 from tacit.plan.physical.lower_group_join import grouped_join, left_demand, place_group_join, summed_demand
 from tacit.plan.physical.lower_input import Announcement, place_input
 from tacit.plan.physical.lower_join import equality, place_join, place_mark, place_pairs
@@ -232,13 +234,9 @@ class Lowering:
         return replace(table, physical=input.physical | scalar.physical)
 
     def _aggregate(self, relation: Aggregate) -> SharedTable:
-        fused = grouped_join(relation, self.demands, self.catalog)
-        if fused is not None and self._trusted(relation) is None and self._trusted(fused.own) is None:
-            self.demands.add(fused.join.left, left_demand(relation, fused, self.demands))
-            self.demands.add(fused.summed.input, summed_demand(fused, self.demands))
-            sides = self.place(fused.join.left), self.place(fused.summed.input)
-            self.fused[fused.own] = place_group_join(relation, fused, *sides, self.demands, self.emit)
-            return self.fused[fused.own]
+        table = self._group_join(relation) or self._early_sums(relation)
+        if table is not None:
+            return table
         # What others read, too, has been chosen row by row already.
         chosen = conditional(relation) if relation.input not in self.placed else None
         if chosen is None or is_local(relation.input, self.catalog):
@@ -247,9 +245,36 @@ class Lowering:
         self.demands.add(input, merge(want, {each: frozenset({"bits"}) for each in chosen.conditions.values()}))
         return self._aggregated(relation, chosen.relation, chosen.conditions)
 
+    def _group_join(self, relation: Aggregate) -> SharedTable | None:
+        """One step for an aggregation and the join beneath, where it can."""
+        fused = grouped_join(relation, self.demands, self.catalog)
+        if fused is None or self._trusted(relation) is not None or self._trusted(fused.own) is not None:
+            return None
+        self.demands.add(fused.join.left, left_demand(relation, fused, self.demands))
+        self.demands.add(fused.summed.input, summed_demand(fused, self.demands))
+        sides = self.place(fused.join.left), self.place(fused.summed.input)
+        self.fused[fused.own] = place_group_join(relation, fused, *sides, self.demands, self.emit)
+        return self.fused[fused.own]
+
+    def _early_sums(self, relation: Aggregate) -> SharedTable | None:
+        """An aggregation in two parts, the first of which is one step with the join beneath, where it can be."""
+        whole = early_sums(relation, self.catalog) if self._trusted(relation) is None else None
+        if whole is None or self.demands.readers(relation.input) > 1:
+            return None
+        self.demands.found[whole] = self.demands.found[relation]
+        [(parts, want)] = self.demands.beneath(whole, self.demands.found[whole])
+        assert isinstance(parts, Aggregate), "the second addition is over the first"
+        self.demands.found[parts] = dict(want)
+        table = self._group_join(parts)
+        if table is None:
+            return None
+        self.placed[parts] = table
+        return self._aggregated(relation, whole, {})
+
     def _aggregated(self, whole: Aggregate, relation: Aggregate, conditions: Mapping[str, str]) -> SharedTable:
         """whole: the query's own relation of this step. conditions: of aggregates, by columns of the input."""
-        needed = equality(relation.input, relation.keys, self.hashed)
+        needed = equality(relation.input, relation.determining, self.hashed)
+        needed += carried_reps(relation, self.demands)
         needed += [
             (each.column, self.demands.argument_rep(each, relation))
             for each in relation.aggregations
@@ -261,7 +286,7 @@ class Lowering:
         if not relation.keys:
             operator = ops.Aggregate(self.emit.next, input.step, found.aggregates)
             return self.emit.secure(whole, operator, exactly(1), found.columns)
-        domain = group_domain(relation.input, relation.keys)
+        domain = most_groups(relation)
         known = input.rows.known
         groups = domain if domain is not None and domain < (1 << 31 if known is None else known) else None
         trusted = self._trusted(whole)

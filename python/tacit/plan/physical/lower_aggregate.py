@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
 from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, ColumnRef, Expr, Literal, Project
 from tacit.plan.facts.fields import aggregation_field, field_of, row_bound
-from tacit.plan.facts.kinds import Kind, equality_rep, kind_of, order_rep, ring_of
+from tacit.plan.facts.kinds import Kind, Rep, equality_rep, kind_of, order_rep, ring_of
 from tacit.plan.physical.demands import Demands
 from tacit.plan.physical.operators import Aggregated, Ranked
 from tacit.plan.physical.secure_expressions import SecureColumn
@@ -83,12 +83,18 @@ def grouped(relation: Aggregate, input: SharedTable, demands: Demands, condition
     columns: dict[str, tuple[SecureColumn, ...]] = {}
     aggregates: list[Aggregated] = []
     keys: list[str] = []
-    for key in relation.keys:
+    for key in relation.determining:
         column = input.column(key, equality_rep(field_of(relation.input, key).type, demands.hashed))
         keys.append(column.name)
         columns[key] = (column,)
     taken = set(keys)
-    for key in relation.keys:
+    for key, rep in carried_reps(relation, demands):
+        source = input.column(key, rep)
+        if source not in columns.get(key, ()):
+            columns[key] = (*columns.get(key, ()), source)
+            taken.add(source.name)
+            aggregates.append(Aggregated(source.name, "any", source.name, source.kind))
+    for key in relation.determining:
         if columns[key][0].kind.encode == "hash" and "bytes" in demands.found[relation].get(key, ()):
             source = input.column(key, "bytes")
             name = physical_name(key, "bytes", taken)
@@ -107,6 +113,12 @@ def grouped(relation: Aggregate, input: SharedTable, demands: Demands, condition
         aggregates.append(Aggregated(name, each.function, argument, kind, where, _ranked(each, relation)))
         columns[each.name] = (SecureColumn(name, kind),)
     return Grouped(tuple(keys), tuple(aggregates), columns)
+
+
+def carried_reps(relation: Aggregate, demands: Demands) -> list[tuple[str, Rep]]:
+    """The keys that others determine, in each representation that anybody wants."""
+    want = demands.found[relation] if relation.carried else {}
+    return [(key, rep) for key in relation.carried for rep in sorted(want.get(key, ()))]
 
 
 def _ranked(aggregation: Aggregation, relation: Aggregate) -> Ranked | None:

@@ -18,7 +18,8 @@ from tacit.plan.algebra.expressions import reference, subexpressions
 from tacit.plan.algebra.relations import Aggregate, Aggregation, ColumnRef, Expr, Filter, Join, Project, Relation
 from tacit.plan.algebra.types import Integer
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.fields import aggregation_field, field_of, fields, group_domain, most_rows, names
+from tacit.plan.facts.fields import aggregation_field, field_of, fields, most_rows, names
+from tacit.plan.facts.groups import most_groups
 from tacit.plan.facts.uniqueness import unique_keys
 from tacit.plan.physical import operators as ops
 from tacit.plan.physical.demands import Demands, Want, merge
@@ -179,7 +180,7 @@ def _twice(right: Relation, projected: Relation, catalog: Catalog) -> tuple[Rela
 
 def _is_better(relation: Aggregate, join: Join, catalog: Catalog) -> bool:
     """Whether it gives no more rows than a group_by would, and takes the place of no merge."""
-    groups = group_domain(relation.input, relation.keys)
+    groups = most_groups(relation)
     rows, most = most_rows(join.left), most_rows(join)
     if rows > (most if groups is None else min(groups, most)):
         return False

@@ -47,6 +47,7 @@ def members(relation: Window, input: SharedTable, want: Want, demands: Demands) 
     taken, outputs = set(input.physical), list[Windowed]()
     columns: dict[str, tuple[SecureColumn, ...]] = {}
     for each in relation.outputs:
+        assert each.function != "owner_rank", "only owners compute it"
         for kind, source, default in _kinds(each, relation, input, want, hashed):
             name = physical_name(each.name, kind.rep, taken)
             taken.add(name)

@@ -107,6 +107,13 @@ def _oblivious(join: Join, trusted: Trusted | None) -> str:
     return "by an oblivious join" if party is None else f"with rows that {party} orders"
 
 
+def is_matchable(join: Join, catalog: Catalog) -> bool:
+    """Whether a join may be done by matching."""
+    if not any(each == join for each in _candidates(join, catalog)):
+        return False
+    return any(not isinstance(found, str) for found in (_matched(join, catalog), _hidden(join, catalog)))
+
+
 def _manner(join: Relation, otherwise: str) -> str:
     """How a join is done."""
     match join:

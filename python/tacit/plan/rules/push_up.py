@@ -6,12 +6,13 @@ opened rows. An output that is a column is opened. Arithmetic on one hidden valu
 arithmetic stays under MPC, except where only clear computation can do it. A quotient opens numerator and denominator,
 and one by several constants, of which rounding leaves less, its numerator: disclosures beyond the answer. An order
 without LIMIT over opened values is the recipient's work; an order by hidden values, and any LIMIT, stays under MPC.
-What the owner of a table computes of its columns is opened in their place.
+What the owner of a table computes of its columns is opened in their place. Windows over opened columns are computed of
+the opened rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
 
@@ -31,10 +32,12 @@ from tacit.plan.algebra.relations import (
     Scan,
     Sort,
     SortKey,
+    Window,
 )
 from tacit.plan.algebra.trees import over_children
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Field
 from tacit.plan.facts.fields import columns_of, fields
+from tacit.plan.rules.clear_windows import clear_windows, given, over
 
 Outputs = tuple[tuple[str, Expr], ...]
 EXACT_DOUBLE = 1 << 50
@@ -78,6 +81,9 @@ class _Top:
 def push_up(relation: Relation) -> Split:
     """Split a query's tree. Raises UnsupportedSQL where neither MPC nor the recipient can compute something."""
     top = _top(relation)
+    windows = () if top.limit is not None else clear_windows(top.base, top.outputs, tuple(key for key, _ in top.keys))
+    if windows:
+        return _split_at(windows, top)
     released = _Released(top.outputs)
     outputs = tuple((name, released.tail(each)) for name, each in top.outputs)
     in_clear = top.limit is None and all(released.computes(key) for key, _ in top.keys)
@@ -89,6 +95,27 @@ def push_up(relation: Relation) -> Split:
     if in_clear and top.keys:
         tail = _ordered_tail(opened, outputs, top.keys, released)
     return Split(core, not in_clear, tail, tuple(released.beyond))
+
+
+def _split_at(windows: tuple[Window, ...], top: _Top) -> Split:
+    """The split beneath windows: their input is opened as the other outputs are, and the tail computes them."""
+    computed = given(windows)
+    shown = tuple((name, each) for name, each in top.outputs if not columns_of(each) & computed)
+    released = _Released(shown)
+    core: Relation = Project(windows[-1].input, tuple(released.columns.items()))
+    opened = Opened(0, fields(core))
+    columns = {each.name: each for each in released.names if isinstance(each, ColumnRef)}
+    below = tuple((name, released.tail(each)) for name, each in columns.items())
+    kept = {name: f"#{place}" for place, (name, _) in enumerate(shown)}
+    rows = over(windows, Project(opened, (*below, *((kept[name], released.tail(each)) for name, each in shown))))
+    outputs = tuple((name, reference_of(rows, kept[name]) if name in kept else each) for name, each in top.outputs)
+    keys = tuple((f"#order {place}", key) for place, (key, _) in enumerate(top.keys))
+    tail: Relation = Project(rows, (*outputs, *keys))
+    if keys:
+        order = tuple(replace(sort, column=name) for (name, _), (_, sort) in zip(keys, top.keys, strict=True))
+        ordered = Sort(tail, order)
+        tail = Project(ordered, tuple((name, reference_of(ordered, name)) for name, _ in outputs))
+    return Split(core, False, tail, tuple(released.beyond))
 
 
 class _Released:

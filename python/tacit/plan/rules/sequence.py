@@ -7,12 +7,16 @@ from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.rules.determined import drop_determined
 from tacit.plan.rules.distinct import drop_redundant
 from tacit.plan.rules.full_joins import settle_full_joins
 from tacit.plan.rules.functions import with_functions
+from tacit.plan.rules.lookups import sink_lookups
 from tacit.plan.rules.marks import settle_marks
 from tacit.plan.rules.matching import choose_matches
 from tacit.plan.rules.merging import choose_merged
+from tacit.plan.rules.orders import share_orders
+from tacit.plan.rules.owner_ranks import rank_strings
 from tacit.plan.rules.predicates import push_predicates
 from tacit.plan.rules.prune import prune
 from tacit.plan.rules.push_down import push_down
@@ -57,9 +61,17 @@ NORMAL = (
 
 FRONTIER = (
     _of_tree("full_joins", settle_full_joins),
+    _of_tree("lookups", sink_lookups),
+    _of_tree("predicates", lambda tree, _: push_predicates(tree)),
+    SIMPLIFY,
     _of_tree("push_down", push_down),
     SIMPLIFY,
     _of_tree("names", lambda tree, _: named(tree)),
+    _of_tree("owner_ranks", rank_strings),
+    SIMPLIFY,
+    _of_tree("determined", drop_determined),
+    _of_tree("orders", share_orders),
+    SIMPLIFY,
 )
 """What a tree of several owners goes through after that."""
 

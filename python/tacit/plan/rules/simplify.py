@@ -32,7 +32,7 @@ Outputs = tuple[tuple[str, Expr], ...]
 
 def simplify(relation: Relation) -> Relation:
     """The normal form of a tree."""
-    return _Simplifying(_shared(relation)).of(relation)
+    return _Simplifying(shared(relation)).of(relation)
 
 
 class _Simplifying:
@@ -64,7 +64,7 @@ class _Simplifying:
                 return relation
 
 
-def _shared(relation: Relation) -> frozenset[Relation]:
+def shared(relation: Relation) -> frozenset[Relation]:
     """The subtrees that several others read."""
     readers: Counter[Relation] = Counter()
     met: set[Relation] = set()

@@ -97,7 +97,7 @@ def _is_candidate(relation: Relation, catalog: Catalog) -> bool:
     match relation:
         case Join() | Mark():
             return True
-        case Aggregate(_, keys, aggregations):
+        case Aggregate(_, keys, aggregations, carried=()):
             return bool(keys) and all(each.function in PLAIN for each in aggregations)
         case _:
             return False
