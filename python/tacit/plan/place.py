@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 
 from tacit.plan.account.disclosures import (
+    key_disclosures,
     match_disclosures,
     release_disclosure,
     size_disclosures,
@@ -20,7 +21,7 @@ from tacit.plan.algebra.types import Double
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.deliveries import approving
 from tacit.plan.facts.fields import fields
-from tacit.plan.facts.kinds import kind_of_field
+from tacit.plan.facts.kinds import kind_of_field, opened_rep
 from tacit.plan.facts.valid import valid_bound
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.engines import NODES, alternatives
@@ -30,7 +31,7 @@ from tacit.plan.physical.operators import Keep, Release
 from tacit.plan.physical.placed import KeepStep, PlacedPlan, ReleaseStep, Step, TailStep
 from tacit.plan.physical.secure_expressions import SecureColumn
 from tacit.plan.physical.tables import SharedTable
-from tacit.plan.planning import Lowered, Planning, opened_rep
+from tacit.plan.planning import Lowered, Planning
 from tacit.plan.policy.check import check, check_kept
 from tacit.plan.policy.sizes import with_hidden_sizes
 from tacit.plan.rules.functions import with_functions
@@ -107,8 +108,9 @@ def _accounted(stage: Stage, planning: Planning, opened: Callable[[Lowered], tup
     shown = found.lowering.matches.items()
     matches = tuple(each for step, match_ in shown for each in match_disclosures(step, match_, catalog))
     disclosed = opened(found)
+    keys = tuple(each for opened in found.lowering.keys for each in key_disclosures(opened, catalog))
     told = told_disclosures(found.last, (*sizes, *matches), found.table.rows, catalog)
-    return planning.plan(stage, (*sizes, *matches, *told, *disclosed))
+    return planning.plan(stage, (*sizes, *keys, *matches, *told, *disclosed))
 
 
 def _answer(stage: Stage, found: Lowered, planning: Planning) -> tuple[Disclosure, ...]:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from tacit.plan.account.describe import column_text, name, rows, what, where
 from tacit.plan.account.quantities import duration, size
-from tacit.plan.physical.cost import ASSUMED_ROWS, StepCost, total
+from tacit.plan.facts.expected import ASSUMED_ROWS
+from tacit.plan.physical.cost import StepCost, total
 from tacit.plan.physical.disclosure import Permit
 from tacit.plan.physical.placed import PlacedPlan
 

@@ -130,6 +130,8 @@ class DisclosureRule(StrEnum):
     MATCHES_CONSENT = "owner consent: matches"
     READABLE_KEYS = "all nodes read the keys"
     """The owner names all nodes as readers of the columns that are matched."""
+    PUBLIC_KEYS = "all parties read the keys"
+    """The owner names all parties of the question as readers of the columns by which rows are sliced."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ from tacit.plan.physical.operators import Named
 from tacit.plan.physical.record import Record
 from tacit.plan.rules.push_up import Beyond
 
-DisclosureKind = OneOf["answer", "value", "size", "matches"]
+PermitKind = OneOf["answer", "value", "size", "matches"]
+DisclosureKind = OneOf["answer", "value", "keys", "size", "matches"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Permit(Record):
     """
 
     site: str
-    kind: DisclosureKind
+    kind: PermitKind
     recipients: tuple[str, ...]
     columns: tuple[Named, ...] = ()
     rows: int | None = None
@@ -116,7 +117,19 @@ class KeptRows:
     table: str
 
 
-Shown = AnnouncedRows | MatchingRows | NumberOfMatches | NumberOfIds | OpenedColumns | OpenedRows | KeptRows
+@dataclass(frozen=True)
+class KeyValues:
+    """The different values, or combinations of values, that key columns of an owner's tables have together.
+
+    columns: as they are opened, with their kinds. keys: of each, the columns of tables that it has the values of.
+    """
+
+    owner: str
+    columns: tuple[Named, ...]
+    keys: tuple[tuple[str, ...], ...]
+
+
+Shown = AnnouncedRows | KeyValues | MatchingRows | NumberOfMatches | NumberOfIds | OpenedColumns | OpenedRows | KeptRows
 
 
 @dataclass(frozen=True)
@@ -149,12 +162,14 @@ class Disclosure:
     @property
     def kind(self) -> DisclosureKind:
         """What it is: "answer" (the query's own result), "value" (opened values beyond the answer), "size" (a number of
-        rows) or "matches" (which rows match another owner's)."""
+        rows), "keys" (values of key columns, to other owners) or "matches" (which rows match another owner's)."""
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
             case AnnouncedRows() | NumberOfMatches() | NumberOfIds() | OpenedRows() | KeptRows():
                 return "size"
+            case KeyValues():
+                return "keys"
             case MatchingRows():
                 return "matches"
 
@@ -163,5 +178,6 @@ class Disclosure:
         """The right to show this and nothing else, as the native session checks it. None if no session shows it."""
         if isinstance(self.shown, KeptRows):
             return None
-        columns = self.shown.columns if isinstance(self.shown, OpenedColumns) else ()
-        return Permit(self.site.name, self.kind, self.recipients, columns, self.derivation.rows)
+        columns = self.shown.columns if isinstance(self.shown, OpenedColumns | KeyValues) else ()
+        kind = "value" if self.kind == "keys" else self.kind
+        return Permit(self.site.name, kind, self.recipients, columns, self.derivation.rows)

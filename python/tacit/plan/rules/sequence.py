@@ -18,6 +18,7 @@ from tacit.plan.rules.prune import prune
 from tacit.plan.rules.push_down import push_down
 from tacit.plan.rules.push_up import push_up
 from tacit.plan.rules.simplify import named, simplify
+from tacit.plan.rules.slicing import choose_slices
 from tacit.plan.rules.stage import Pricing, Stage
 
 
@@ -54,12 +55,9 @@ NORMAL = (
 )
 """What every tree goes through, also one that its recipient computes alone."""
 
-FRONTIER = (
-    _of_tree("full_joins", settle_full_joins),
-    _of_tree("push_down", push_down),
-    SIMPLIFY,
-    _of_tree("names", lambda tree, _: named(tree)),
-)
+FULL_JOINS = _of_tree("full_joins", settle_full_joins)
+
+FRONTIER = (_of_tree("push_down", push_down), SIMPLIFY, _of_tree("names", lambda tree, _: named(tree)))
 """What a tree of several owners goes through after that."""
 
 MERGING = Rule("merging", choose_merged)
@@ -67,10 +65,22 @@ MERGING = Rule("merging", choose_merged)
 CHOICES = (MERGING, Rule("matching", choose_matches), MERGING)
 """What is chosen by predicted time at last. A join that is matched frees the order of inputs for others to merge."""
 
-SECURE = (*NORMAL, *FRONTIER, *CHOICES)
+SECURE = (*NORMAL, FULL_JOINS, *FRONTIER, *CHOICES)
 """What a query goes through whose rows the nodes keep."""
 
-RULES = (Rule("push_up", lambda stage, _: _split(stage)), *SECURE)
+
+def _slices(stage: Stage, pricing: Pricing) -> Stage:
+    return choose_slices(stage, pricing, lambda each: applied((*FRONTIER, *CHOICES), each, pricing))
+
+
+RULES = (
+    Rule("push_up", lambda stage, _: _split(stage)),
+    *NORMAL,
+    FULL_JOINS,
+    Rule("slicing", _slices),
+    *FRONTIER,
+    *CHOICES,
+)
 """What a query goes through whose answer the nodes open."""
 
 Trace = Callable[[str, Stage], None]

@@ -20,7 +20,7 @@ class Stage:
 
     core: the tree under MPC, or of a recipient that computes alone. split: of a query with an answer, what push_up made
     of it. merged: the joins of the core that merge what their owners sorted. weighed: the joins for which that has been
-    decided. why: as of Reasons.
+    decided. why: as of Reasons. slicing: of each part that could be computed in slices, how it is done and why.
     """
 
     core: Relation
@@ -28,6 +28,7 @@ class Stage:
     merged: frozenset[Relation] = frozenset()
     weighed: frozenset[Relation] = frozenset()
     why: Reasons = field(default_factory=dict)
+    slicing: tuple[str, ...] = ()
 
 
 class Pricing(Protocol):
@@ -36,6 +37,10 @@ class Pricing(Protocol):
     @property
     def catalog(self) -> Catalog:
         """What is declared."""
+
+    @property
+    def recipients(self) -> tuple[str, ...]:
+        """Who gets the answer."""
 
     def mergeable(self, stage: Stage) -> tuple[Relation, ...]:
         """The joins that could merge what their owners sort, beside those that already do."""
