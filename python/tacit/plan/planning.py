@@ -72,18 +72,8 @@ class Planning:
         joins = tuple(
             f"step {placed[relation].step} is {reason}" for relation, reason in stage.why.items() if relation in placed
         )
-        catalog = self.catalog
-        return PlacedPlan(
-            self.query,
-            catalog.engine,
-            catalog.nodes,
-            self.recipients,
-            steps,
-            disclosures,
-            catalog,
-            joins,
-            stage.slicing,
-        )
+        query, catalog, to = self.query, self.catalog, self.recipients
+        return PlacedPlan(query, catalog.engine, catalog.nodes, to, steps, disclosures, catalog, joins, stage.slicing)
 
     def _lower(self, stage: Stage) -> Lowered:
         core = stage.core

@@ -17,6 +17,9 @@ LEARNT_TITLE = "What each party will learn"
 JOINS_TITLE = "Joins of two owners"
 """Over how each is done, and why."""
 
+SLICING_TITLE = "Slices of rows by keys that all parties may read"
+"""Over what is computed so, or could be, and why it is or not."""
+
 
 @dataclass(frozen=True)
 class Listing:

@@ -63,9 +63,9 @@ from tacit.plan.rules.push_down import is_local
 class Lowering:
     """Places relations one after the other.
 
-    announced: the sizes that are announced. keys: those that owners open to each other. matches: step to each join of two owners that shows any. merges: the joins
-    whose sides can be sorted by their owners, and how. fused: the joins that an aggregation above does, too, with its
-    table.
+    announced: the sizes that are announced. keys: those that owners open to each other. matches: step to each join of
+    two owners that shows any. merges: the joins whose sides can be sorted by their owners, and how. fused: the joins
+    that an aggregation above does, too, with its table.
     """
 
     def __init__(self, catalog: Catalog, demands: Demands, readers: Readers) -> None:

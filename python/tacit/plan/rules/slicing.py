@@ -80,7 +80,7 @@ def _seconds(stage: Stage, pricing: Pricing) -> float | None:
 
 
 def _reason(part: _Sliceable, within: float, without: float) -> str:
-    keys = " and ".join(dict.fromkeys(" and ".join(part.keys).split(" and ")))
+    keys = " and ".join(part.keys)
     tables = " and ".join(dict.fromkeys(scan.table for leaf in part.leaves for scan in scans(leaf.relation)))
     guess = "half of the rows or more are taken to have a key that another owner has"
     if within < without:
@@ -127,23 +127,20 @@ class _Slicing:
         base = _beneath(relation)
         if owner(base) is not None or isinstance(base, Union):
             return None
-        single = [
-            each for each in names(base) if _may_be_opened(field_of(base, each).type) and self._leaves(base, (each,))
-        ]
-        choices = [tuple(single), *((each,) for each in single)] if len(single) > 1 else [(each,) for each in single]
-        for keys in choices:
-            leaves = self._leaves(base, keys)
-            if leaves:
-                return _Sliceable(relation, base, self._few(base, keys), leaves)
+        single = self._single(base)
+        for keys in dict.fromkeys((single, *((each,) for each in single))):
+            if keys and (leaves := self._leaves(base, keys)):
+                return _Sliceable(relation, base, keys, leaves)
         return None
 
-    def _few(self, base: Relation, keys: Keys) -> Keys:
-        """The keys without those that say the same as others, as both sides of a join do."""
-        found: Keys = ()
-        for key in keys:
-            if all(self._leaves(base, (key,)) != self._leaves(base, (each,)) for each in found):
-                found += (key,)
-        return found
+    def _single(self, base: Relation) -> Keys:
+        """The columns by which a part can be sliced, without those that are equal to others, as a join makes them."""
+        found: dict[tuple[_Leaf, ...], str] = {}
+        for name in names(base):
+            leaves = self._leaves(base, (name,)) if _may_be_opened(field_of(base, name).type) else ()
+            if leaves and (leaves not in found or (name,) == leaves[0].keys):
+                found[leaves] = name
+        return tuple(found.values())
 
     def _leaves(self, base: Relation, keys: Keys) -> tuple[_Leaf, ...]:
         """The leaves of a part; none where it cannot be sliced by these keys."""
