@@ -5,7 +5,8 @@ says what it is:
 
     tables                                  a section of an offer with the table's owner and path, then the rows as CSV;
                                             it replaces a table of the same name
-    query [ordered] [psi] [circuit] [sliced] [tls] [to PARTY...]   SQL, then names and types of the result, then its rows
+    query [ordered] [psi] [circuit] [sliced] [tls] [to PARTY...]
+                                            SQL, then names and types of the result, then its rows
     refused [to PARTY...]                   SQL, then the sentence that refuses it
     fails [to PARTY...]                     SQL, then the sentence that ends its run
 

@@ -7,7 +7,8 @@ its own engine, and its result enters MPC beside that of shared keys. So nobody 
 For that the owners open their different keys to each other. All parties of the question have to be allowed to read
 them: its nodes, its recipients and the owners of its tables, for the numbers of rows that follow from keys are told to
 all. The keys are those of the largest local part whose key columns, and all columns that decide its rows, have all of
-them as readers (tacit.plan.facts.readers). A table with rules of use is not sliced: its rules speak of answers.
+them as readers (tacit.plan.facts.readers). A table is not sliced that has a floor, which promises that nothing is shown
+of few rows, or whose terms do not let all of these parties learn which of its rows match others.
 
 Of the plans with and without slices the one is taken that the cost model finds fastest.
 """
@@ -22,7 +23,8 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.relations import Aggregate, Filter, Limit, Project, Relation, Slice, Union, Window
 from tacit.plan.algebra.trees import children, over_children, owner, scans
 from tacit.plan.algebra.types import Double, Type, Varchar, sql_name
-from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.facts.consents import matches_allowed
 from tacit.plan.facts.fields import aggregation_field, column, field_of, names, row_bound
 from tacit.plan.facts.partitions import Division, Keys, Undivided
 from tacit.plan.facts.readers import Parties, Readers
@@ -164,8 +166,15 @@ class _Slicing:
         return all(self.everyone <= each for each in (readers.of_rows(relation), *(of[key] for key in keys)))
 
     def _is_open(self, relation: Relation) -> bool:
+        """Whether no rule of the tables' owners speaks against that all parties learn keys."""
         named = {scan.table for scan in scans(relation)}
-        return all(table.terms is None for table in self.catalog.tables if table.name in named)
+        return all(_allows(table, self.everyone) for table in self.catalog.tables if table.name in named)
+
+
+def _allows(table: Table, parties: Parties) -> bool:
+    """Whether an owner lets parties learn which single rows a table has, and promises no floor for any of them."""
+    floor = table.terms is not None and table.terms.least_group is not None
+    return not floor and all(matches_allowed(table, party) for party in parties)
 
 
 def _beneath(relation: Relation) -> Relation:
