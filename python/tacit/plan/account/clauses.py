@@ -143,7 +143,7 @@ def clause(relation: Relation) -> str:
         case Opened(step):
             return f"opened {step}"
         case Slice(_, keys, _, shared):
-            return f"{', '.join(keys)} {'also at' if shared else 'at no'} another owner"
+            return f"{', '.join(keys)} {'also at another' if shared else 'at no other'} owner"
         case Filter(_, predicate):
             return f"where {expr_text(predicate)}"
         case Project(_, outputs):
