@@ -70,7 +70,8 @@ def choose_slices(stage: Stage, pricing: Pricing, rest: Rest) -> Stage:
 def _parties(stage: Stage, pricing: Pricing) -> Parties:
     """All who take part in a question: whatever any of them learns of keys, they may all read."""
     owners = {scan.owner for scan in scans(stage.core)}
-    return frozenset({*pricing.catalog.nodes, *pricing.recipients, *owners})
+    kept = {party for table in pricing.catalog.kept for party in table.owners}
+    return frozenset({*pricing.catalog.nodes, *pricing.recipients, *owners, *kept})
 
 
 def _seconds(stage: Stage, pricing: Pricing) -> float | None:
