@@ -82,9 +82,8 @@ def line(name: str, sliced: bool, keys: int, found: dict[str, Any]) -> list[str]
     secure = sum(each["seconds"] for _, op, each in steps if op not in ("local", "tail"))
     whole, sent = median(found["seconds"]), f"{found['bytes'] / 1e6:,.1f}"
     floor = seconds(SLICES_SECONDS) if sliced and name == "comorbidity" else ""
-    return [
-        name, "yes" if sliced else "no", count(entered), seconds(secure), seconds(whole), str(found["rounds"]), sent, floor,
-    ]  # fmt: skip
+    times = seconds(secure), seconds(whole), str(found["rounds"])
+    return [name, "yes" if sliced else "no", count(entered), *times, sent, floor]
 
 
 def hospitals(rows: int, distinct: int, shared: float, public: bool) -> list[Table]:

@@ -1,7 +1,7 @@
 """How many rows a relation is expected to have whose size is announced: a guess, by which plans are chosen.
 
 Of a slice nobody knows it before the owners have told each other their keys. Half of each owner's rows are taken to
-have a key that another owner has too, unless chance alone would make it more: where keys are few, all owners have all.
+have a key that another owner has too. Where there can be few keys it is as many as chance alone would give.
 """
 
 from __future__ import annotations

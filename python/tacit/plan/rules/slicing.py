@@ -5,10 +5,10 @@ Then it is the union of what it is of the rows of each key. Of a key that one ow
 its own engine, and its result enters MPC beside that of shared keys. So nobody sees more of the answer than before.
 
 For that the owners open their different keys to each other. All parties of the question have to be allowed to read
-them: its nodes, its recipients and the owners of its tables, for the numbers of rows that follow from keys are told to
-all. The keys are those of the largest local part whose key columns, and all columns that decide its rows, have all of
-them as readers (tacit.plan.facts.readers). A table is not sliced that has a floor, which promises that nothing is shown
-of few rows, or whose terms do not let all of these parties learn which of its rows match others.
+them: its nodes, its recipients and the owners of its tables. Numbers of rows that follow from keys are told to nodes.
+Keys are those of the largest local part that all may read: its key columns, and those that decide its rows, have all of
+these parties as readers (tacit.plan.facts.readers). A floor promises that nothing is shown of few rows, so that a table
+with one is not sliced. Nor is one whose terms do not let all of these parties learn which of its rows match others.
 
 Of the plans with and without slices the one is taken that the cost model finds fastest.
 """
