@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import os
 import random
+from collections import Counter
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tacit.plan.physical.placed import KeysStep
+from tacit.plan.rules import slicing
 from tacit.sql import compile_query
 
 from .comparing import assert_equal
 from .federations import make_keys, pooled
+from .queries import Question
 from .running import among_threads, reference
 from .slices import ALL, BOTH, PARTIES, Row, federation_of
+from .test_generated import NIGHTLY, check, search
 
 SEED = os.environ.get("TACIT_SEED") or str(random.SystemRandom().randrange(10**9))
-ROUNDS = 40 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 2
+ROUNDS, QUESTIONS = (40, 2000) if NIGHTLY else (2, 150)
 
 QUERIES = (
     f"SELECT pid, COUNT(*) AS n, SUM(cost) AS total, MIN(day) AS first FROM {ALL} GROUP BY pid",
@@ -76,3 +82,21 @@ def test_generated_data(number: int, all_keys: Path, tmp_path: Path) -> None:
             folder = tmp_path / str(place)
             folder.mkdir()
             assert_equal(among_threads(federation, plan, folder), reference(database, query), (), total=False)
+
+
+def test_generated_questions_in_slices(keys: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every part that can be sliced is: of two plans the one that is priced last has the lower price."""
+    prices, priced = count(0, -1), slicing._seconds
+
+    def falling(*asked: Any) -> float | None:
+        return None if priced(*asked) is None else float(next(prices))
+
+    monkeypatch.setattr(slicing, "_seconds", falling)
+    outcomes: Counter[str] = Counter()
+
+    def ask(question: Question) -> None:
+        if question.world.tables[0].public:
+            outcomes[check(question, among_threads, keys)] += 1
+
+    search(ask, QUESTIONS)
+    assert sum(number for outcome, number in outcomes.items() if "sliced" in outcome) >= QUESTIONS // 30, outcomes

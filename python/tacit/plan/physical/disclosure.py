@@ -161,8 +161,8 @@ class Disclosure:
 
     @property
     def kind(self) -> DisclosureKind:
-        """What it is: "answer" (the query's own result), "value" (opened values beyond the answer), "keys" (values of key
-        columns, by which rows are sliced), or as follows. "size": a number of rows; "matches": which rows match."""
+        """What it is: "answer" (the query's own result), "value" (opened values beyond the answer), "keys" (values of
+        columns by which rows are sliced), or as follows. "size": a number of rows; "matches": which rows match."""
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
