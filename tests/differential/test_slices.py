@@ -23,7 +23,7 @@ from .slices import ALL, BOTH, PARTIES, Row, federation_of
 from .test_generated import NIGHTLY, check, search
 
 SEED = os.environ.get("TACIT_SEED") or str(random.SystemRandom().randrange(10**9))
-ROUNDS, QUESTIONS = (40, 2000) if NIGHTLY else (2, 150)
+ROUNDS, QUESTIONS = (40, 2000) if NIGHTLY else (2, 90)
 
 QUERIES = (
     f"SELECT pid, COUNT(*) AS n, SUM(cost) AS total, MIN(day) AS first FROM {ALL} GROUP BY pid",
