@@ -32,7 +32,7 @@ def choose_slices(stage: Stage, pricing: Pricing, rest: Rest) -> Stage:
     """The stage with slices where they are allowed and faster, and why each part is computed as it is."""
     readers, parties = Readers(pricing.catalog), _parties(stage, pricing)
     slicing = Slicing(pricing.catalog, readers, parties)
-    parts = tuple(slicing.parts(stage.core))
+    parts = tuple(dict.fromkeys(slicing.parts(stage.core)))
     if not parts:
         some = Slicing(pricing.catalog, readers, None)
         return replace(stage, slicing=tuple(_unread(part, some, parties) for part in some.parts(stage.core)))
