@@ -102,6 +102,16 @@ def test_what_terms_have_to_allow(terms: Terms | None, sliced: bool) -> None:
     assert bool(found) == sliced
 
 
+def test_what_nodes_keep_is_not_sliced() -> None:
+    assert is_sliced(planned(GROUPS, SLICES))
+    assert not is_sliced(planned(f"CREATE TABLE numbers AS {GROUPS}", SLICES))
+
+
+def test_a_part_that_stands_twice_is_told_once() -> None:
+    twice = f"WITH g AS ({GROUPS}) SELECT a.pid, b.n FROM g a JOIN g b ON a.n = b.pid"
+    assert len(planned(twice, SLICES).slicing) == 1
+
+
 def test_a_condition_on_a_column_that_not_all_read_is_above_the_slices() -> None:
     plan = planned(GROUPS.replace("GROUP BY", "WHERE diag = 'x' GROUP BY"), SLICES)
     assert is_sliced(plan)

@@ -15,7 +15,8 @@ Of the plans with and without slices the one is taken that the cost model finds 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from tacit.plan.algebra.refusals import QueryError
@@ -30,9 +31,11 @@ Rest = Callable[[Stage], Stage]
 
 def choose_slices(stage: Stage, pricing: Pricing, rest: Rest) -> Stage:
     """The stage with slices where they are allowed and faster, and why each part is computed as it is."""
+    if not _has_readers(stage, pricing):
+        return stage
     readers, parties = Readers(pricing.catalog), _parties(stage, pricing)
     slicing = Slicing(pricing.catalog, readers, parties)
-    parts = tuple(dict.fromkeys(slicing.parts(stage.core)))
+    parts = _each_once(slicing.parts(stage.core))
     if not parts:
         some = Slicing(pricing.catalog, readers, None)
         return replace(stage, slicing=tuple(_unread(part, some, parties) for part in some.parts(stage.core)))
@@ -43,6 +46,19 @@ def choose_slices(stage: Stage, pricing: Pricing, rest: Rest) -> Stage:
             reason = _reason(part, within, without)
             stage = replace(sliced if within < without else stage, slicing=(*stage.slicing, reason))
     return stage
+
+
+def _each_once(parts: Iterable[Sliceable]) -> tuple[Sliceable, ...]:
+    """The parts; one that several relations read without what these filter and compute, so that it stays one."""
+    listed = tuple(dict.fromkeys(parts))
+    read = Counter(part.base for part in listed)
+    return tuple(dict.fromkeys(part if read[part.base] == 1 else replace(part, whole=part.base) for part in listed))
+
+
+def _has_readers(stage: Stage, pricing: Pricing) -> bool:
+    """Whether anybody but its owner may read a column: otherwise nothing is sliced, and there is nothing to say."""
+    read = {scan.table for scan in scans(stage.core)}
+    return any(column.readers for table in pricing.catalog.tables if table.name in read for column in table.columns)
 
 
 def _parties(stage: Stage, pricing: Pricing) -> Parties:
