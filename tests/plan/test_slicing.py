@@ -54,7 +54,9 @@ def test_explain_says_why_it_is_done_and_how_long_both_plans_take() -> None:
         "pid of diagnoses_a and diagnoses_b: rows whose key one owner alone has are computed on by"
     )
     assert "s in all" in reason and reason.endswith(GUESS)
-    assert "Slices of rows by keys that all parties may read" in explain_text(plan)
+    text = explain_text(plan)
+    assert "Slices of rows by keys that all parties may read" in text
+    assert "announced only when the query runs, and of slices what stands above." in " ".join(text.split())
 
 
 def test_explain_says_why_it_is_not_worth_it() -> None:

@@ -64,8 +64,7 @@ def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
     ahead = any(each.rounds_ahead for each in costs)
     titles = ["rows", "sent by all", "rounds", *(["ahead"] if ahead else []), "time"]
     columns = ("step", "left"), *((title, "right") for title in titles)
-    assumes = f"~ assumes {ASSUMED_ROWS:,} rows where a size is announced only when the query runs."
-    notes = [assumes] if any(each.assumed for each in costs) else []
+    notes = [_assumption(costs)] if any(each.assumed for each in costs) else []
     whole = total(costs)
     if whole.circuits:
         share = f"{whole.garbled:,} of {whole.circuits:,}"
@@ -74,6 +73,13 @@ def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
         notes.append("ahead: rounds of a second session, which makes oblivious transfers while the steps before run.")
     note = "\n  ".join(notes) or None
     return Listing(title, columns, tuple(_cost_row(each, ahead) for each in (*costs, whole)), note)
+
+
+def _assumption(costs: tuple[StepCost, ...]) -> str:
+    """What predicted costs rest on where a size is announced. Slices are expected to have a part of a table's rows."""
+    assumes = f"~ assumes {ASSUMED_ROWS:,} rows where a size is announced only when the query runs"
+    inputs = {each.rows for each in costs if each.assumed and each.step.endswith(".input")}
+    return f"{assumes}." if inputs <= {ASSUMED_ROWS} else f"{assumes}, and of slices what stands above."
 
 
 def _cost_row(cost: StepCost, ahead: bool) -> tuple[str, ...]:
