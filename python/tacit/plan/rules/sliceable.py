@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from tacit.plan.algebra.relations import Aggregate, Filter, Limit, Project, Relation, Slice, Union, Window
+from tacit.plan.algebra.relations import Aggregate, ColumnRef, Filter, Limit, Project, Relation, Slice, Union, Window
 from tacit.plan.algebra.trees import children, over_children, owner, scans
 from tacit.plan.algebra.types import Double, Type, Varchar, sql_name
 from tacit.plan.facts.catalog import Catalog, Table
@@ -15,6 +15,8 @@ from tacit.plan.facts.fields import aggregation_field, column, field_of, names, 
 from tacit.plan.facts.partitions import Division, Keys, Undivided
 from tacit.plan.facts.readers import Parties, Readers
 from tacit.plan.rules.simplify import projected
+from tacit.plan.rules.split import WHOLE, final
+from tacit.plan.rules.split import partial as partial_of
 
 
 @dataclass(frozen=True)
@@ -27,12 +29,22 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Sliceable:
-    """A part of a query with the keys by which it can be sliced. base: the part beneath filters and projections."""
+    """A part of a query with the keys by which it can be sliced.
+
+    base: the part beneath filters and projections. counting: an aggregation of the part that counts different keys.
+    Those of slices add up.
+    """
 
     whole: Relation
     base: Relation
     keys: Keys
     leaves: tuple[Leaf, ...]
+    counting: Aggregate | None = None
+
+    @property
+    def target(self) -> Relation:
+        """What slices take the place of."""
+        return self.counting or self.whole
 
 
 @dataclass(frozen=True)
@@ -45,7 +57,7 @@ class Slicing:
 
     def parts(self, relation: Relation) -> Iterator[Sliceable]:
         """The largest parts that can be sliced."""
-        found = self._sliceable(relation)
+        found = self._sliceable(relation) or self._counting(relation)
         if found is not None:
             yield found
             return
@@ -65,6 +77,8 @@ class Slicing:
         base = _with_fields(part.base)
         divided = (Division(self._is_leaf, partial(leaf, alone=each)).of(base, part.keys) for each in (None, *owners))
         parts = tuple(replaced(part.whole, part.base, each) for each in divided if each is not None)
+        if part.counting is not None:
+            return _added_up(part.counting, parts)
         return parts[0] if len(parts) == 1 else Union(parts, row_bound(part.whole))
 
     def _sliceable(self, relation: Relation) -> Sliceable | None:
@@ -76,6 +90,19 @@ class Slicing:
             if keys and (leaves := self._leaves(base, keys)):
                 return Sliceable(relation, base, keys, leaves)
         return None
+
+    def _counting(self, relation: Relation) -> Sliceable | None:
+        """An aggregation that counts different values of one key, of what can be sliced by it."""
+        if not isinstance(relation, Aggregate):
+            return None
+        whole = [each for each in relation.aggregations if each.function in WHOLE]
+        counted = {each.column if each.function == "count_distinct" else None for each in whole}
+        key = _source(relation.input, next(iter(counted))) if len(counted) == 1 else None
+        base = _beneath(relation.input)
+        if key is None or owner(base) is not None or not _may_be_opened(field_of(base, key).type):
+            return None
+        leaves = self._leaves(base, (key,))
+        return Sliceable(relation.input, base, (key,), leaves, relation) if leaves else None
 
     def _single(self, base: Relation) -> Keys:
         """The columns by which a part can be sliced, without those that are equal to others, as a join makes them."""
@@ -123,6 +150,26 @@ def _allows(table: Table, parties: Parties) -> bool:
     """Whether an owner lets parties learn which single rows a table has, and promises no floor for any of them."""
     floors = [table.terms.least_group if table.terms else None, *(each.terms.least_group for each in table.columns)]
     return all(each is None for each in floors) and all(matches_allowed(table, party) for party in parties)
+
+
+def _added_up(counting: Aggregate, parts: tuple[Relation, ...]) -> Relation:
+    """An aggregation of all parts, as one of partial results."""
+    if len(parts) == 1:
+        return replace(counting, input=parts[0])
+    partials = tuple(partial_of(each, counting) for each in parts)
+    return Aggregate(Union(partials), counting.keys, tuple(final(each, counting) for each in counting.aggregations))
+
+
+def _source(relation: Relation, name: str | None) -> str | None:
+    """The column beneath filters and projections that a column is a copy of."""
+    match relation:
+        case Filter(input):
+            return _source(input, name)
+        case Project(input, outputs):
+            found = dict(outputs).get(name or "")
+            return _source(input, found.name) if isinstance(found, ColumnRef) else None
+        case _:
+            return name
 
 
 def _beneath(relation: Relation) -> Relation:

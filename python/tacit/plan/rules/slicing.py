@@ -40,7 +40,7 @@ def choose_slices(stage: Stage, pricing: Pricing, rest: Rest) -> Stage:
         some = Slicing(pricing.catalog, readers, None)
         return replace(stage, slicing=tuple(_unread(part, some, parties) for part in some.parts(stage.core)))
     for part in parts:
-        sliced = replace(stage, core=replaced(stage.core, part.whole, slicing.sliced(part)))
+        sliced = replace(stage, core=replaced(stage.core, part.target, slicing.sliced(part)))
         without, within = (_seconds(each, pricing, rest) for each in (stage, sliced))
         if without is not None and within is not None:
             reason = _reason(part, within, without)
@@ -52,7 +52,8 @@ def _each_once(parts: Iterable[Sliceable]) -> tuple[Sliceable, ...]:
     """The parts; one that several relations read without what these filter and compute, so that it stays one."""
     listed = tuple(dict.fromkeys(parts))
     read = Counter(part.base for part in listed)
-    return tuple(dict.fromkeys(part if read[part.base] == 1 else replace(part, whole=part.base) for part in listed))
+    shared = (part if part.counting or read[part.base] == 1 else replace(part, whole=part.base) for part in listed)
+    return tuple(dict.fromkeys(shared))
 
 
 def _has_readers(stage: Stage, pricing: Pricing) -> bool:

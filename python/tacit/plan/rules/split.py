@@ -37,8 +37,7 @@ def split_aggregate(relation: Aggregate, is_local: Callable[[Relation], bool], c
     chosen = tuple(
         part if yes else _rows_as_partials(each, relation) for each, part, yes in zip(inputs, parts, split, strict=True)
     )
-    final = tuple(_final(each, relation) for each in relation.aggregations)
-    return Aggregate(Union(chosen), relation.keys, final)
+    return Aggregate(Union(chosen), relation.keys, tuple(final(each, relation) for each in relation.aggregations))
 
 
 def partial(input: Relation, relation: Aggregate) -> Aggregate:
@@ -58,7 +57,8 @@ def _shrinks(input: Relation, aggregated: Relation, catalog: Catalog) -> bool:
             return after is not None
 
 
-def _final(aggregation: Aggregation, relation: Aggregate) -> Aggregation:
+def final(aggregation: Aggregation, relation: Aggregate) -> Aggregation:
+    """What makes of partial results one of the whole relation."""
     field = aggregation_field(aggregation, relation.input, bool(relation.keys))
     function = aggregation.function if aggregation.function in ("min", "max") else "sum"
     return Aggregation(aggregation.name, function, aggregation.name, field, aggregation.position)
