@@ -41,7 +41,6 @@ QUERIES = (
     f"SELECT v.site, COUNT(*) AS n FROM {BOTH} JOIN (SELECT DISTINCT pid FROM {ALL} WHERE cost > 500) p "
     "ON v.pid = p.pid GROUP BY v.site",
     f"SELECT COUNT(DISTINCT pid) AS patients, COUNT(*) AS n, SUM(cost) AS total, MIN(day) AS first FROM {ALL}",
-    f"SELECT day, COUNT(DISTINCT pid) AS patients FROM {BOTH} WHERE cost < 100 GROUP BY day",
     f"SELECT COUNT(DISTINCT v.pid) AS patients FROM people p JOIN {ALL} ON p.pid = v.pid WHERE p.cost > 10",
 )
 
