@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from itertools import count
 
 import pytest
 
 from tacit.plan.account.explain import explain_text
-from tacit.plan.algebra.relations import Aggregate, Scan, Slice
-from tacit.plan.algebra.trees import slices
+from tacit.plan.algebra.relations import Aggregate, Relation, Scan, Slice
+from tacit.plan.algebra.trees import children, owner, slices
 from tacit.plan.algebra.types import Field, Integer
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.expected import SHARED, expected_rows, shared_part
 from tacit.plan.facts.readers import Readers
+from tacit.plan.facts.sizes import Announced, size_rule
 from tacit.plan.facts.terms import Terms
 from tacit.plan.physical.placed import InputStep, KeysStep, LocalStep, PlacedPlan
+from tacit.plan.rules.sequence import RULES, applied
 from tacit.plan.rules.sliceable import Slicing
+from tacit.plan.rules.stage import Stage
 from tacit.sql import bind, compile_query
 
 from .catalogs import DIAGNOSES, EVERYBODY, PID, SLICES, table
@@ -123,6 +128,46 @@ def test_a_condition_on_a_column_that_not_all_read_is_above_the_slices() -> None
     padded = [step.operator for step in plan.steps if isinstance(step, InputStep) and slices_of(plan, step)]
     assert padded
     assert all(each.pad_to_source and each.rows is None for each in padded)
+
+
+def test_consents_to_exact_numbers_are_not_about_slices() -> None:
+    """Of a patient who is known to one hospital alone, one would say whether the condition holds."""
+    tables = tuple(replace(each, consents=frozenset({"filter", "groups"})) for each in SLICES.tables)
+    query = GROUPS.replace("GROUP BY", "WHERE diag = 'x' GROUP BY").replace("pid, COUNT(*)", "pid, MIN(day)")
+    for catalog in (SLICES, replace(SLICES, tables=tables)):
+        pricing = Preferring(catalog)
+        tree = applied(RULES, Stage(bind(query, catalog)), pricing).core
+        local = [each for each in parts(tree) if slices(each)]
+        assert len(local) == 4
+        for each in local:
+            size = size_rule(each, catalog)
+            assert isinstance(size, Announced)
+            assert size.source
+            assert {counted.rows for counted in size.counted} <= {"shared rows", "own rows"}
+
+
+@dataclass
+class Preferring:
+    """Prices by which what is asked last is the fastest: whatever can be sliced is."""
+
+    catalog: Catalog
+    recipients: tuple[str, ...] = ()
+    times: Iterator[int] = field(default_factory=lambda: count(0, -1))
+
+    def mergeable(self, stage: Stage) -> tuple[Relation, ...]:
+        return ()
+
+    def seconds(self, stage: Stage) -> float:
+        return next(self.times)
+
+
+def parts(relation: Relation) -> Iterator[Relation]:
+    """The largest parts that one owner computes."""
+    if owner(relation) is not None:
+        yield relation
+        return
+    for child in children(relation):
+        yield from parts(child)
 
 
 def slices_of(plan: PlacedPlan, step: InputStep) -> tuple[Slice, ...]:

@@ -8,7 +8,8 @@ tables of one result, it is shared in parts.
 
 A slice (tacit.plan.rules.slicing) has as many rows as follow from columns that all parties may read, so that its number
 of rows is announced whatever else is declared. It stands for the rows of a table: what filters leave of it is padded to
-all of it. Groups of a slice by its keys are as many as it has keys, which all parties may count, too.
+all of it. Groups of a slice by its keys are as many as it has keys, which all parties may count, too. No consent is
+used: it is about all rows of a table, and a slice can be the row of one key that all know.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from tacit.plan.algebra.relations import (
     Union,
     Window,
 )
-from tacit.plan.algebra.trees import children, scans
+from tacit.plan.algebra.trees import children, scans, slices
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
 from tacit.plan.facts.fields import group_domain, most_rows
 
@@ -176,6 +177,8 @@ def _slice_of(relation: Relation, keys: tuple[str, ...]) -> Slice | None:
 
 def _consented(relation: Relation, made: Made, catalog: Catalog) -> Announced | None:
     """An announcement of the exact size, if the owner consents for all tables beneath to all that this shows."""
+    if slices(relation):
+        return None
     tables, needed = sorted({scan.table for scan in scans(relation)}), _needed(relation)
     if not all(needed <= table.consents for table in catalog.tables if table.name in tables):
         return None
