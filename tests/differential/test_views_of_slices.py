@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tacit import _native
 from tacit.agent.diagnosis import diagnose
-from tacit.agent.events import Event
 from tacit.agent.faults import RunError, cause
 from tacit.agent.federation import Federation
-from tacit.agent.reporter import Reporter
-from tacit.agent.steps import participants, secure_operators
-from tacit.local.database import quoted
-from tacit.local.duckdb_engine import LocalEngine
 from tacit.plan.algebra.expressions import reference
 from tacit.plan.algebra.relations import Aggregate, Literal, Pairs, Project, Relation, Sort, Union
 from tacit.plan.facts.fields import fields
@@ -28,10 +20,8 @@ from tacit.plan.physical.operators import Window
 from tacit.plan.physical.placed import InputStep, KeysStep, LocalStep, PlacedPlan, ReleaseStep, SecureStep
 from tacit.sql import compile_query
 
-from .costs import last_figures
 from .federations import make_keys
-from .running import GivenSession
-from .slices import ALL, BOTH, PARTIES, Row, federation_of
+from .slices import ALL, BOTH, PARTIES, Row, federation_of, watched
 
 GROUPS = f"SELECT pid, COUNT(*) AS n, SUM(cost) AS total FROM {ALL} GROUP BY pid"
 WINDOW = f"SELECT pid, day, SUM(cost) OVER (PARTITION BY pid ORDER BY day) AS running FROM {ALL}"
@@ -42,69 +32,6 @@ PRIVATE = f"SELECT site, COUNT(*) AS n FROM {ALL} WHERE pid IN (SELECT pid FROM 
 def all_keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a key pair for each party."""
     return make_keys(tmp_path_factory.mktemp("all_keys"), PARTIES)
-
-
-@dataclass
-class Watched(GivenSession):
-    """A party's run that keeps the keys that it takes in. changed: what this party runs in place of local parts."""
-
-    changed: dict[int, Relation] = field(default_factory=dict)
-    received: dict[int, list[Row]] = field(default_factory=dict)
-
-    def _keys(self, session: _native.Session, engine: LocalEngine, step: KeysStep) -> int | None:
-        rows = super()._keys(session, engine, step)
-        if rows is not None:
-            self.received[step.id] = engine.database.execute(f"FROM {quoted(f'opened {step.id}')}").fetchall()
-        return rows
-
-    def _run_local(self, engine: LocalEngine, reporter: Reporter, step: LocalStep) -> None:
-        super()._run_local(engine, reporter, replace(step, relation=self.changed.get(step.id, step.relation)))
-
-
-@dataclass
-class Seen:
-    """What a party saw of a run."""
-
-    received: dict[int, list[Row]]
-    opened: set[str]
-    messages: list[tuple[Any, ...]]
-    figures: Any
-    error: BaseException | None
-
-
-def watched(
-    federation: Federation, plan: PlacedPlan, changed: dict[str, dict[int, Relation]] | None = None
-) -> dict[str, Seen]:
-    """Run a plan, each party a thread, and keep what each saw."""
-    permits = json.dumps([permit.json() for permit in plan.permits])
-    operators = json.dumps([operator.json() for operator in secure_operators(plan)])
-    clients = list(plan.clients)
-    sessions = _native.Session.in_memory(
-        list(plan.nodes), permits, operators, engine=plan.engine, record=True, clients=clients
-    )
-    assert {session.me for session in sessions} == set(participants(plan, federation.catalog.parties))
-
-    def one(session: _native.Session) -> Seen:
-        events: list[Event] = []
-        run = Watched(federation, session.me, plan, events.append, session=session)
-        run.changed = (changed or {}).get(session.me, {})
-        error: BaseException | None = None
-        try:
-            run.run()
-        except Exception as caught:
-            session.abort("it failed")
-            error = caught
-        entries = session.transcript()
-        opened = {entry["step"].split("/")[0] for entry in entries if "opened" in entry}
-        sent = [
-            (entry["step"], entry["round"], entry["peer"], entry["direction"], entry["bytes"])
-            for entry in entries
-            if "opened" not in entry
-        ]
-        return Seen(run.received, opened, sent, last_figures(events) if error is None else {}, error)
-
-    with ThreadPoolExecutor(len(sessions)) as threads:
-        return dict(zip((each.me for each in sessions), threads.map(one, sessions), strict=True))
 
 
 ROWS_A: list[Row] = [(1, "x", "2020-01-01", 5), (1, "x", "2020-02-01", 6), (2, "x", "2020-03-01", 7)]
@@ -150,6 +77,18 @@ def test_keys_are_opened_before_rows_are_shared(federation: Federation) -> None:
     last = max(step.id for step in keys_steps(plan))
     opened = {step.operator.input for step in keys_steps(plan)}
     assert all(step.id > last or step.id in opened for step in plan.steps if isinstance(step, InputStep))
+
+
+def test_keys_are_opened_to_nobody_else(federation: Federation) -> None:
+    """A plan that opens them to one more party, under the permits of the one that all approved, ends everywhere."""
+    plan = sliced(federation, GROUPS)
+    step = next(keys_steps(plan))
+    wider = replace(step, operator=replace(step.operator, to=(*step.operator.to, "c")))
+    other = replace(plan, steps=tuple(wider if each.id == step.id else each for each in plan.steps))
+    seen = watched(federation, other, approved=plan)
+    assert all(each.error is not None for each in seen.values())
+    assert any(isinstance(each.error, _native.PolicyError) for each in seen.values())
+    assert not any(each.opened or each.received for each in seen.values())
 
 
 def test_shared_slices_alone_enter_mpc(federation: Federation) -> None:
