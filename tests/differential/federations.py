@@ -38,10 +38,12 @@ class Declared:
 
 
 def between_two(tables: Mapping[str, Declared]) -> dict[str, Declared]:
-    """The same tables where there is no third party: what c owned, b does."""
-    return {
-        name: Declared(table.section.replace('owner = "c"', 'owner = "b"'), table.csv) for name, table in tables.items()
+    """The same tables where there is no third party: what c owned, b does, and c reads nothing."""
+    sections = {
+        name: table.section.replace('owner = "c"', 'owner = "b"').replace('"b", "c"]', '"b"]')
+        for name, table in tables.items()
     }
+    return {name: Declared(sections[name], table.csv) for name, table in tables.items()}
 
 
 def recipients_of_two(names: tuple[str, ...]) -> tuple[str, ...]:

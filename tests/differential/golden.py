@@ -5,14 +5,15 @@ says what it is:
 
     tables                                  a section of an offer with the table's owner and path, then the rows as CSV;
                                             it replaces a table of the same name
-    query [ordered] [psi] [circuit] [trusted] [tls] [to PARTY...]
+    query [ordered] [psi] [circuit] [trusted] [sliced] [tls] [to PARTY...]
                                             SQL, then names and types of the result, then its rows
     refused [to PARTY...]                   SQL, then the sentence that refuses it
     fails [to PARTY...]                     SQL, then the sentence that ends its run
 
 ``ordered``: the query fixes the order of all rows; otherwise they are listed sorted. ``tls``: it is also run by three
 processes. ``psi``, ``circuit``: its plan matches rows of two owners, who see which match, or do not. ``trusted``: a
-party orders rows of its plan. The two parts of a block are divided by a line of four dashes.
+party orders rows of its plan. ``sliced``: owners open keys to each other in it. The two parts of a block are divided by
+a line of four dashes.
 """
 
 from __future__ import annotations

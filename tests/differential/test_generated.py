@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.plan.algebra.refusals import QueryError
-from tacit.plan.physical.placed import PsiStep
+from tacit.plan.physical.placed import KeysStep, PsiStep
 from tacit.sql import compile_query
 
 from .comparing import assert_equal
@@ -64,7 +64,7 @@ FEATURES = (
     "NULLS FIRST", "NULLS LAST", "LIMIT", "OFFSET", "BOOLEAN", "INTEGER", "BIGINT", "DECIMAL", "DATE", "TIMESTAMP",
     "EXTRACT", "LENGTH", "LAST_DAY", "%", "//", "ABS and its like", "LIKE", "function of a string",
     "IS DISTINCT FROM", "day of a moment", "dictionary", "bytes", "hashed", "negative number", "bounds of a type",
-    "empty table",
+    "empty table", "keys for all to read",
     "duplicate rows", "NULL in a key", "2 owners", "3 owners", "padded rows", "outputs without names",
     "ORDER BY what is not selected", "announced rows", "consent to filter", "consent to groups", "consent to matches",
     "several recipients", "output named as another column", "computed column named as the one it hides",
@@ -96,6 +96,7 @@ class Tally:
         assert self._share("equal") - self._share("no rows") >= 0.4, self.outcomes
         assert self._share("psi") >= 0.02, self.outcomes
         assert self._share("circuit_psi") >= 0.005, self.outcomes
+        assert self._share("sliced") >= 0.01, self.outcomes
         assert sum(map(self._share, ("refused: " + each for each in REFUSALS))) <= 0.05, self.outcomes
 
     def _share(self, part: str) -> float:
@@ -123,6 +124,7 @@ def check(question: Question, engine: Engine, keys: Path, suite: str = "rep3") -
             return _refusal(error)
         assert_equal(found, expected, question.order, question.total)
         matched = {step.operator.op for step in plan.steps if isinstance(step, PsiStep)}
+        matched |= {"sliced" for step in plan.steps if isinstance(step, KeysStep)}
         return ", ".join(["equal" if found.rows else "equal, no rows", *sorted(matched)])
 
 

@@ -20,7 +20,7 @@ from tacit.agent.faults import RunError
 from tacit.agent.federation import Federation
 from tacit.cli.demo.scenario import free_ports
 from tacit.plan.algebra.refusals import QueryError
-from tacit.plan.physical.placed import PsiStep
+from tacit.plan.physical.placed import KeysStep, PsiStep
 from tacit.sql import compile_query
 
 from .federations import Declared, between_two, pooled, recipients_of_two, store
@@ -98,6 +98,8 @@ class Runner:
             assert matched == set(words.values()), "whether rows are matched"
             shows = any(permit.kind == "keys" for permit in plan.permits)
             assert shows == ("trusted" in block.words), "whether a party orders rows"
+            sliced = any(isinstance(step, KeysStep) for step in plan.steps)
+            assert sliced == ("sliced" in block.words), "whether rows are sliced"
         found = shown(self.engine(federation, plan, self._new_folder()), ordered=block.ordered)
         expected = shown(reference(self._pooled(), block.first), ordered=block.ordered)
         assert found == expected, f"DuckDB answers\n{expected}\nbut tacit\n{found}"

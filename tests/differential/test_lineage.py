@@ -71,7 +71,7 @@ def asked(question: Question, keys: Path) -> Iterator[Asked | None]:
 
 
 def planned(bound: Relation, catalog: Catalog) -> Relation:
-    """The tree before it is lowered, its joins matched wherever they can be."""
+    """The tree before it is lowered, its joins matched and its parts sliced wherever they can be."""
     return applied(RULES, Stage(bound), Later(catalog)).core
 
 
@@ -80,6 +80,7 @@ class Later:
     """Prices by which whatever is asked last is the fastest. No join merges, which changes no tree."""
 
     catalog: Catalog
+    recipients: tuple[str, ...] = ()
     times: Iterator[int] = field(default_factory=lambda: count(0, -1))
 
     def mergeable(self, stage: Stage) -> tuple[Relation, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import product
+from zlib import crc32
 
 from hypothesis import strategies as st
 
@@ -17,7 +18,10 @@ from .federations import PARTIES, Declared
 
 @dataclass(frozen=True)
 class Table:
-    """An owner's table with its rows. rows_bound: the declared ``rows``. unique: the columns of its key, if any."""
+    """An owner's table with its rows. rows_bound: the declared ``rows``. unique: the columns of its key, if any.
+
+    public: columns that all parties may read.
+    """
 
     name: str
     owner: str
@@ -27,6 +31,7 @@ class Table:
     consents: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
     parquet: bool = False
+    public: tuple[str, ...] = ()
 
     def column(self, name: str) -> Column:
         """A column by its name."""
@@ -40,7 +45,15 @@ class Table:
         lines += [] if self.rows_bound is None else [f"rows = {self.rows_bound}"]
         lines += [f"unique = [[{', '.join(map(_quoted, self.unique))}]]"] if self.unique else []
         lines += [f"consents = [{', '.join(map(_quoted, self.consents))}]"] if self.consents else []
-        return "\n".join([*lines, *(column.line for column in self.columns)])
+        return "\n".join([*lines, *map(self._line, self.columns)])
+
+    def _line(self, column: Column) -> str:
+        readers = ", ".join(map(_quoted, PARTIES))
+        return (
+            column.line.removesuffix(" }") + f", readers = [{readers}] }}"
+            if column.name in self.public
+            else column.line
+        )
 
     @property
     def csv(self) -> str:
@@ -54,6 +67,7 @@ class Table:
         found = {feature for column in self.columns for feature in column.features}
         found |= {"announced rows"} if self.rows_bound is None else {"padded rows"}
         found |= {f"consent to {consent}" for consent in self.consents}
+        found |= {"keys for all to read"} if self.public else set()
         found |= {"empty table"} if not self.rows else set()
         found |= {"duplicate rows"} if len(set(self.rows)) < len(self.rows) else set()
         found |= {"columns that others read"} if any(column.readers for column in self.columns) else set()
@@ -115,6 +129,9 @@ def worlds(draw: st.DrawFn) -> World:
         draw(_tables("sales_a", (*keys, group, *chosen), (), matching, consents)),
         draw(_tables("sales_b", (*keys, group, *chosen), (), matching, consents)),
     )
+    # By chance, but not drawn, so that the questions of a seed stay the same.
+    public = ("k", "k2", "g") if crc32(repr(tables).encode()) % 3 == 0 else ()
+    tables = tuple(replace(each, public=public) for each in tables)
     return World(tables if reader is None else tuple(draw(_read(table, reader)) for table in tables))
 
 

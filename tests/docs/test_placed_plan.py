@@ -16,12 +16,12 @@ import pytest
 
 from tacit.plan.facts.kinds import Encoding
 from tacit.plan.physical import operators, values
-from tacit.plan.physical.disclosure import DisclosureKind, Permit
+from tacit.plan.physical.disclosure import Permit, PermitKind
 from tacit.plan.physical.operators import OPERATORS
 from tacit.plan.physical.record import Record
 
 PAGE = Path(__file__).parents[2] / "docs" / "placed-plan.md"
-CHOICES = {"Encoding": Encoding, "DisclosureKind": DisclosureKind}
+CHOICES = {"Encoding": Encoding, "PermitKind": PermitKind}
 WORDS = {"int": "number", "str": "name", "bool": "true or false", "None": "null", "Kind": "a kind", "Value": "a value"}
 
 

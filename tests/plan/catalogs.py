@@ -64,6 +64,17 @@ HEALTH = catalog(
     ),
 )
 
+EVERYBODY = frozenset({"hospital_a", "hospital_b", "research"})
+SLICES = catalog(
+    ("hospital_a", "hospital_b", "research"),
+    *(
+        table(f"{name}_{party}", f"hospital_{party}", columns, rows=100_000, readers={"pid": EVERYBODY})
+        for party in "ab"
+        for name, columns in (("diagnoses", DIAGNOSES), ("medications", MEDICATIONS))
+    ),
+    table("nurses", "hospital_a", DIAGNOSES, rows=100_000, readers={"pid": frozenset({"hospital_b"})}),
+)
+
 MIXED_COLUMNS: Columns = [
     ("id", Integer(0, 50, "INTEGER"), False),
     ("k", Integer(-5, 5, "INTEGER"), True),
@@ -174,6 +185,7 @@ CATALOGS = {
     "credit": CREDIT,
     "market": MARKET,
     "health": HEALTH,
+    "slices": SLICES,
     "mixed": MIXED,
     "kept": KEPT,
 }

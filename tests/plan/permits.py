@@ -7,8 +7,9 @@ from typing import Any
 
 from tacit import _native
 from tacit.agent.steps import secure_operators
-from tacit.plan.algebra.relations import Aggregate, Broadcast, Filter, FullJoin, Join, Relation
+from tacit.plan.algebra.relations import Aggregate, Broadcast, Filter, FullJoin, Join, Relation, Slice
 from tacit.plan.algebra.trees import children, scans
+from tacit.plan.facts.readers import Readers
 from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, PsiStep, Step
 
 
@@ -34,7 +35,7 @@ def assert_exact_sizes_are_consented(plan: PlacedPlan) -> int:
     exact = [parts[local] for step in plan.steps for local in _exact(step)]
     for part in exact:
         for scan in scans(part):
-            assert _shown(part) <= consents[scan.table], plan.query
+            assert _shown(part, plan) <= consents[scan.table], plan.query
     return len(exact)
 
 
@@ -49,18 +50,30 @@ def _exact(step: Step) -> list[int]:
             return []
 
 
-def _shown(relation: Relation) -> set[str]:
-    """Consents to what the size of a local part tells."""
+def _shown(relation: Relation, plan: PlacedPlan) -> set[str]:
+    """Consents to what the size of a local part tells. What all parties may read needs none."""
+    below = set[str]().union(*(_shown(each, plan) for each in children(relation)))
     match relation:
+        case Slice(_, keys):
+            assert _are_public(relation, keys, plan), plan.query
+            return set()
         case Aggregate(_, ()):
             return set()
-        case Aggregate(input, _):
-            return _shown(input) | {"groups"}
-        case Filter(input, _):
-            return _shown(input) | {"filter"}
-        case Join(left, right) | FullJoin(left, right):
-            return _shown(left) | _shown(right) | {"filter"}
+        case Aggregate(_, keys) if _are_public(relation, keys, plan):
+            return set()
+        case Aggregate():
+            return below | {"groups"}
+        case Filter() | Join() | FullJoin():
+            return below | {"filter"}
         case Broadcast(input, _):
-            return _shown(input)
+            return _shown(input, plan)
         case _:
-            return set().union(*map(_shown, children(relation)))
+            return below
+
+
+def _are_public(relation: Relation, columns: tuple[str, ...], plan: PlacedPlan) -> bool:
+    """Whether all who compute, and all who get the answer, may read columns and which rows there are."""
+    assert plan.catalog is not None
+    readers, everyone = Readers(plan.catalog), {*plan.nodes, *plan.recipients, *plan.clients}
+    found = readers.of(relation)
+    return all(everyone <= each for each in (readers.of_rows(relation), *(found[name] for name in columns)))

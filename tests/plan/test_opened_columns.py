@@ -22,7 +22,7 @@ from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Limit, Literal, 
 from tacit.plan.algebra.types import Double
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.kinds import Kind
-from tacit.plan.physical.disclosure import OpenedColumns
+from tacit.plan.physical.disclosure import KeyValues, OpenedColumns
 from tacit.plan.physical.operators import Named
 from tacit.plan.physical.operators import Project as Computing
 from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, SecureStep, TailStep
@@ -96,6 +96,9 @@ def unexplained(plan: PlacedPlan) -> set[str]:
     found: set[str] = set()
     for disclosure in plan.disclosures:
         opened = {column.name for column in disclosure.permit.columns}
+        if isinstance(disclosure.shown, KeyValues):  # not to the recipients of the answer
+            found |= opened - {each.name for each in disclosure.shown.columns}
+            continue
         if not opened:
             continue
         answer = outputs(tail.relation)

@@ -15,7 +15,7 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Link
 from tacit.plan.physical.cost import ASSUMED_ROWS, predict, total
 from tacit.plan.physical.operators import CircuitPsi, Psi, inputs
-from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep
+from tacit.plan.physical.placed import InputStep, KeysStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep
 from tacit.sql import compile_query
 
 from .catalogs import CATALOGS, CREDIT, HEALTH, MIXED
@@ -89,6 +89,11 @@ def test_permits_are_exactly_the_announced_sizes_the_matches_and_the_releases() 
             for step in psis
             for side in step.sides
             if isinstance(step.operator, Psi)
+        ]
+        expected += [
+            (f"{step.id}.release", "value", list(step.operator.to), [each.name for each in step.fields])
+            for step in plan.steps
+            if isinstance(step, KeysStep)
         ]
         expected += [
             (

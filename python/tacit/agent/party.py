@@ -23,7 +23,7 @@ from tacit.agent.approval import today, usable
 from tacit.agent.auditing import refusals_recorded, reserved
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
-from tacit.agent.faults import RunError
+from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.kept_descriptions import Descriptions
 from tacit.agent.kept_store import KeptStore
@@ -32,7 +32,7 @@ from tacit.agent.meeting import check_keys
 from tacit.agent.record import COMPLETED
 from tacit.agent.recording import Recording
 from tacit.agent.reporter import Reporter
-from tacit.agent.steps import participants, secure_operators
+from tacit.agent.steps import awaits_keys, participants, secure_operators
 from tacit.agent.waiting import Waiting
 from tacit.local.duckdb_engine import LocalEngine
 from tacit.plan import plan_hash
@@ -45,6 +45,7 @@ from tacit.plan.physical.placed import (
     InputStep,
     KeepStep,
     KeptStep,
+    KeysStep,
     LocalStep,
     NativeStep,
     PlacedPlan,
@@ -136,9 +137,8 @@ class PartyRun:
         anything is shared."""
         for step in self.plan.steps:
             match step:
-                case LocalStep() if step.party == self.me:
-                    with reporter.step(step_name(step)) as figures:
-                        figures["rows"] = engine.run(step)
+                case LocalStep() if step.party == self.me and not awaits_keys(step):
+                    self._run_local(engine, reporter, step)
                 case KeptStep():
                     table = next(each for each in self._kept_tables() if each.name == step.operator.table)
                     self._taken_up[step.id] = (
@@ -189,6 +189,8 @@ class PartyRun:
             reporter.attach(session)
             reporter.phase("computing")
             for step in self.plan.steps:
+                if isinstance(step, LocalStep) and step.party == self.me and awaits_keys(step):
+                    self._run_local(engine, reporter, step)
                 if isinstance(step, NativeStep):
                     with reporter.step(step_name(step)) as figures:
                         figures["rows"] = self._secure_step(session, engine, step)
@@ -196,6 +198,11 @@ class PartyRun:
         except BaseException as error:
             session.abort(diagnose(error).fault.reason_for_peers)
             raise
+
+    def _run_local(self, engine: LocalEngine, reporter: Reporter, step: LocalStep) -> None:
+        """Run one of this party's local parts."""
+        with reporter.step(step_name(step)) as figures:
+            figures["rows"] = engine.run(step)
 
     def _connect(self, head: bytes) -> _native.Session:
         """Connect to the other participants, who must have compiled and approved the same plan.
@@ -237,6 +244,8 @@ class PartyRun:
                 return self._keep(session, step)
             case KeptStep() | KeepStep() | SecureStep():
                 return session.run(step.id).rows
+            case KeysStep():
+                return self._keys(session, engine, step)
             case ReleaseStep():
                 return self._release(session, step)
 
@@ -255,6 +264,16 @@ class PartyRun:
         left, right = (engine.encode(side.local, side.given) if side else None for side in own)
         pad_left, pad_right = (engine.source_rows(side.local) if side and side.pad_to_source else None for side in own)
         return session.psi(step.id, left, right, pad_to=(pad_left, pad_right))
+
+    def _keys(self, session: _native.Session, engine: LocalEngine, step: KeysStep) -> int | None:
+        """Take in the keys of another owner, if they are opened to this one."""
+        opened = session.release(step.id)
+        if opened is None:
+            return None
+        self._opened_rows[step_name(step)] = opened.rows
+        if (problem := engine.take_keys(step, opened)) is not None:
+            raise RunError(Fault.PEER, f"{step.owner} has given keys {problem}; ask {step.owner} to check its tacit.")
+        return opened.rows
 
     def _keep(self, session: _native.Session, step: KeepStep) -> int:
         """Write this party's part. It gets its name when the session has ended well at all nodes."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from tacit.plan.algebra.trees import slices
 from tacit.plan.physical.operators import Operator
 from tacit.plan.physical.placed import (
     DropStep,
     InputStep,
     KeepStep,
     KeptStep,
+    KeysStep,
     LocalStep,
     NativeStep,
     PlacedPlan,
@@ -23,6 +25,11 @@ def secure_operators(plan: PlacedPlan) -> list[Operator]:
     return [step.operator for step in plan.steps if isinstance(step, NativeStep)]
 
 
+def awaits_keys(step: LocalStep) -> bool:
+    """Whether a local part needs keys that other owners open in the run."""
+    return bool(slices(step.relation))
+
+
 def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
     """Who takes part in a run, in the federation's order: who has a step, and the nodes if any step is secure."""
     found = set(plan.nodes) if secure_operators(plan) else set()
@@ -36,6 +43,8 @@ def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
                 found |= {side.owner for side in step.sides}
             case ReleaseStep():
                 found |= set(step.operator.to)
+            case KeysStep():
+                found |= {step.owner, *step.operator.to}
             case TailStep():
                 found |= set(step.recipients)
             case DropStep():

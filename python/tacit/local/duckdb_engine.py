@@ -19,16 +19,18 @@ from tacit.local.database import connect, quoted
 from tacit.local.encode import decoded, encoded
 from tacit.local.engine import ArrowStream
 from tacit.local.errors import told
+from tacit.local.keys import wrong_keys
 from tacit.local.macros import MACROS
 from tacit.local.render import render
 from tacit.local.size import unfiltered_rows
 from tacit.local.source import Source, data_path, used_fields
 from tacit.local.sql_types import NO_COLUMNS
-from tacit.plan.algebra.relations import Opened, Scan
+from tacit.plan.algebra.relations import Opened, Scan, Slice
 from tacit.plan.algebra.trees import scans
 from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.facts.fields import fields
 from tacit.plan.physical.operators import Given
-from tacit.plan.physical.placed import LocalStep, PlacedPlan, ReleaseStep, TailStep
+from tacit.plan.physical.placed import KeysStep, LocalStep, PlacedPlan, ReleaseStep, TailStep
 
 
 class LocalEngine:
@@ -92,7 +94,7 @@ class LocalEngine:
         """The most rows that a local part could have had, had none of its filters dropped any. local: its step's id."""
         step = self._steps[local]
         assert isinstance(step, LocalStep)
-        return unfiltered_rows(step.relation, self._rows)
+        return unfiltered_rows(step.relation, self._rows, self._sliced_rows)
 
     def encode(self, local: int, columns: Sequence[Given]) -> ArrowStream:
         """Columns of the kept result of a local part, encoded; a stream on a connection of its own. local: as above."""
@@ -106,6 +108,20 @@ class LocalEngine:
         ]
         listed = ", ".join(outputs) or NO_COLUMNS
         return self.database.cursor().sql(f"SELECT {listed} FROM {quoted(_result(local))}")
+
+    def take_keys(self, step: KeysStep, opened: ArrowStream) -> str | None:
+        """Keep the keys that another owner has opened, for local parts that split rows by them.
+
+        Returns what is wrong with them; None if they are as the plan says.
+        """
+        self.database.register("stream", _Stream(opened))
+        self._keep(_encoded(step.id), "SELECT * FROM stream")
+        self.database.unregister("stream")
+        if (problem := wrong_keys(self.database, _encoded(step.id), step.fields)) is not None:
+            return problem
+        columns = ", ".join(f"{decoded(each.name, each.type)} AS {quoted(each.name)}" for each in step.fields)
+        self._keep(_opened(step.id), f"SELECT {columns} FROM {quoted(_encoded(step.id))}")
+        return None
 
     def tail(self, step: TailStep, opened: Mapping[int, ArrowStream]) -> duckdb.DuckDBPyRelation:
         """Finish the answer in clear. The result's rows are in the answer's order; it can be read more than once."""
@@ -123,6 +139,12 @@ class LocalEngine:
     def opened(self, opened: Opened) -> str:
         """Where the rows of a release are (for ``render``)."""
         return _opened(opened.step)
+
+    def _sliced_rows(self, sliced: Slice) -> int:
+        """How many rows a slice has."""
+        rows = render(sliced, fields(sliced), self)
+        (found,) = self.database.execute(f"SELECT count(*) FROM ({rows}) AS t").fetchall()[0]
+        return int(found)
 
     def _open(self, name: str, used: frozenset[str]) -> Source:
         table = self._owned[name]
@@ -188,6 +210,10 @@ def _used_columns(plan: PlacedPlan, party: str, owned: Mapping[str, Table]) -> d
 
 def _result(step: int) -> str:
     return f"result {step}"
+
+
+def _encoded(step: int) -> str:
+    return f"encoded {step}"
 
 
 def _opened(step: int) -> str:

@@ -12,6 +12,7 @@ from tacit.plan.account.disclosures import (
     match_disclosures,
     release_disclosure,
     size_disclosures,
+    slicing_disclosures,
     told_disclosures,
 )
 from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
@@ -21,7 +22,7 @@ from tacit.plan.algebra.types import Double
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.deliveries import approving
 from tacit.plan.facts.fields import fields
-from tacit.plan.facts.kinds import kind_of_field
+from tacit.plan.facts.kinds import kind_of_field, opened_rep
 from tacit.plan.facts.valid import valid_bound
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.engines import NODES, alternatives
@@ -31,7 +32,7 @@ from tacit.plan.physical.operators import Keep, Release
 from tacit.plan.physical.placed import KeepStep, PlacedPlan, ReleaseStep, Step, TailStep
 from tacit.plan.physical.secure_expressions import SecureColumn
 from tacit.plan.physical.tables import SharedTable
-from tacit.plan.planning import Lowered, Planning, opened_rep
+from tacit.plan.planning import Lowered, Planning
 from tacit.plan.policy.check import check, check_kept
 from tacit.plan.policy.sizes import with_hidden_sizes
 from tacit.plan.rules.functions import with_functions
@@ -107,10 +108,11 @@ def _accounted(stage: Stage, planning: Planning, opened: Callable[[Lowered], tup
     sizes = size_disclosures(found.lowering.announced, catalog)
     shown = found.lowering.matches.items()
     matches = tuple(each for step, match_ in shown for each in match_disclosures(step, match_, catalog))
-    keys = key_disclosures(found.lowering.emit.keys, catalog)
+    sliced = tuple(each for keys in found.lowering.keys for each in slicing_disclosures(keys, catalog))
+    seen = key_disclosures(found.lowering.emit.keys, catalog)
     disclosed = opened(found)
     told = told_disclosures(found.last, (*sizes, *matches), found.table.rows, catalog)
-    return planning.plan(stage, (*sizes, *matches, *keys, *told, *disclosed))
+    return planning.plan(stage, (*sizes, *sliced, *matches, *seen, *told, *disclosed))
 
 
 def _answer(stage: Stage, found: Lowered, planning: Planning) -> tuple[Disclosure, ...]:

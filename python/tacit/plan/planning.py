@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from tacit.plan.algebra.relations import Relation
-from tacit.plan.algebra.types import Varchar
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import fields
-from tacit.plan.facts.kinds import Rep, hash_width
+from tacit.plan.facts.kinds import hash_width, opened_rep
 from tacit.plan.facts.readers import Readers
 from tacit.plan.physical.cost import predict, total
 from tacit.plan.physical.demands import Demands
@@ -79,24 +78,18 @@ class Planning:
         joins = tuple(
             f"step {placed[relation].step} is {reason}" for relation, reason in stage.why.items() if relation in placed
         )
-        catalog = self.catalog
-        return PlacedPlan(
-            self.query, catalog.engine, catalog.nodes, self.recipients, steps, disclosures, catalog, joins
-        )
+        query, catalog, to = self.query, self.catalog, self.recipients
+        return PlacedPlan(query, catalog.engine, catalog.nodes, to, steps, disclosures, catalog, joins, stage.slicing)
 
     def _lower(self, stage: Stage) -> Lowered:
         core = stage.core
         demands = Demands(hash_width(core), lambda each: is_local(each, self.catalog))
         demands.add(core, {each.name: frozenset({opened_rep(each.type)}) for each in fields(core)})
         lowering = Lowering(self.catalog, demands, self._readers, stage.trusted)
+        lowering.place_keys(core)
         return Lowered(lowering, *self._ending(stage, lowering.place(core), lowering))
 
     def _merges(self, stage: Stage) -> tuple[Merge, ...]:
         """How the joins that a stage merges are done, in the order of their steps."""
         found = self.lowered(stage).lowering.merges
         return tuple(each for join, each in found.items() if join in stage.merged)
-
-
-def opened_rep(type_: object) -> Rep:
-    """Strings are opened as bytes; numbers in whichever representation they have."""
-    return "bytes" if isinstance(type_, Varchar) and type_.values is None else "any"

@@ -29,6 +29,7 @@ from tacit.plan.algebra.relations import (
     Rank,
     Relation,
     Scan,
+    Slice,
     Sort,
     SortKey,
     Union,
@@ -77,7 +78,7 @@ def relation_text(relation: Relation) -> str:
             return f"({below}) | {_JOINS[relation.kept]} {clause(relation)}"
         case Join() | FullJoin() | Match() | Mark():
             return f"({below}) | {clause(relation)}"
-        case Filter() | Project() | Aggregate() | Window() | Sort() | Limit():
+        case Filter() | Project() | Aggregate() | Window() | Sort() | Limit() | Slice():
             return f"{below} | {clause(relation)}"
 
 
@@ -103,6 +104,8 @@ def _operator(relation: Relation) -> str:
             return clause(relation)
         case Filter():
             return f"filter {clause(relation)}"
+        case Slice():
+            return f"slice {clause(relation)}"
         case Project():
             return f"project {clause(relation)}"
         case Union():
@@ -140,6 +143,8 @@ def clause(relation: Relation) -> str:
             return table
         case Opened(step):
             return f"opened {step}"
+        case Slice(_, keys, _, shared):
+            return f"{', '.join(keys)} {'also at another' if shared else 'at no other'} owner"
         case Filter(_, predicate):
             return f"where {expr_text(predicate)}"
         case Project(_, outputs):

@@ -13,6 +13,7 @@ from tacit.plan.physical.placed import (
     InputStep,
     KeepStep,
     KeptStep,
+    KeysStep,
     LocalStep,
     PsiStep,
     ReleaseStep,
@@ -35,7 +36,7 @@ def where(step: Step, engine: str) -> str:
             return f"{kind}({', '.join(side.owner for side in step.sides)})"
         case DropStep():
             return f"local({', '.join(step.parties)})"
-        case InputStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
+        case InputStep() | KeysStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
             return f"mpc({engine})"
 
 
@@ -48,7 +49,7 @@ def name(step: Step) -> str:
             return f"{step.id}.tail"
         case DropStep():
             return f"{step.id}.drop"
-        case InputStep() | PsiStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
+        case InputStep() | KeysStep() | PsiStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
             return f"{step.id}.{step.operator.op}"
 
 
@@ -59,7 +60,7 @@ def what(step: Step) -> str:
             return relation_text(step.relation)
         case DropStep():
             return f"remove the kept table {step.table}"
-        case InputStep() | PsiStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
+        case InputStep() | KeysStep() | PsiStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
             return operator_text(step.operator)
 
 
@@ -75,7 +76,7 @@ def rows(step: Step) -> str:
             return f"{step.operator.rows:,}"
         case SecureStep() | KeepStep():
             return step.rows_bound
-        case LocalStep() | ReleaseStep() | TailStep() | DropStep():
+        case LocalStep() | KeysStep() | ReleaseStep() | TailStep() | DropStep():
             return ""
 
 

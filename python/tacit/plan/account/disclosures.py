@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tacit.plan.algebra.relations import Aggregate, FullJoin, Match, Project, Relation
-from tacit.plan.algebra.trees import owner, scans
+from tacit.plan.algebra.relations import Aggregate, FullJoin, Match, Project, Relation, Slice
+from tacit.plan.algebra.trees import owner, scans, slices
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
 from tacit.plan.facts.fields import fields
 from tacit.plan.facts.floors import least_rows
 from tacit.plan.facts.lineage import grafted, lineage
 from tacit.plan.facts.sizes import most_ids, most_matches
-from tacit.plan.facts.sources import Source, Use, ordered
+from tacit.plan.facts.sources import Source, Use, Uses, ordered, passed
 from tacit.plan.physical.disclosure import (
     AnnouncedRows,
     Derivation,
     Disclosure,
     KeptRows,
+    KeyValues,
     Matched,
     MatchingRows,
     NumberOfIds,
@@ -32,6 +33,7 @@ from tacit.plan.physical.disclosure import (
     Site,
 )
 from tacit.plan.physical.lower_input import Announcement
+from tacit.plan.physical.lower_keys import OpenedKeys
 from tacit.plan.physical.operators import Named, Psi, UniversalIds
 from tacit.plan.physical.placed import KeepStep, ReleaseStep, Step
 from tacit.plan.physical.tables import Rows, SharedTable
@@ -52,6 +54,24 @@ def size_disclosures(announced: Iterable[Announcement], catalog: Catalog) -> tup
         )
         for each in announced
     )
+
+
+def slicing_disclosures(opened: OpenedKeys, catalog: Catalog) -> tuple[Disclosure, ...]:
+    """The keys that are opened to other owners, and, to those that are no nodes, how many these are."""
+    step, found = opened.step, lineage(opened.relation, catalog)
+    values = tuple((each.name, ordered(found.values[each.name])) for each in step.fields)
+    keys = tuple(tuple(dict.fromkeys(map(_column, uses))) for _, uses in values)
+    site, presence, rules = Site(step.id, step.operator.op), ordered(found.presence), (DisclosureRule.PUBLIC_KEYS,)
+    derivation = Derivation(values, presence, opened.most)
+    shown = Disclosure(step.operator.to, site, KeyValues(step.owner, opened.columns, keys), derivation, rules)
+    outside = tuple(party for party in step.operator.to if party not in catalog.nodes)
+    number = Derivation((), presence, opened.most)
+    told = (Disclosure(outside, site, AnnouncedRows(step.owner, opened.counted), number, rules),) if outside else ()
+    return shown, *told
+
+
+def _column(use: Use) -> str:
+    return f"{use.source.table}.{use.source.column}"
 
 
 def told_disclosures(
@@ -85,7 +105,17 @@ def _counted(announced: Announcement, catalog: Catalog) -> tuple[Use, ...]:
     if not announced.size.source:
         return ordered(lineage(announced.relation, catalog).presence)
     tables = {table for each in announced.size.counted for table in each.tables}
-    return ordered(frozenset(Use(Source(_owner(announced.relation), table, None)) for table in tables))
+    rows = frozenset(Use(Source(_owner(announced.relation), table, None)) for table in tables)
+    return ordered(rows.union(*(_slicing(each, catalog) for each in slices(announced.relation))))
+
+
+def _slicing(sliced: Slice, catalog: Catalog) -> Uses:
+    """What decides which rows a slice has: those of its input, and the keys of all owners."""
+    own, others = lineage(sliced.input, catalog), [lineage(each, catalog) for each in sliced.others]
+    keys = frozenset[Use]().union(
+        *(own.values[key] for key in sliced.keys), *(uses for each in others for uses in each.values.values())
+    )
+    return own.presence.union(passed(keys, "join"), *(each.presence for each in others))
 
 
 def match_disclosures(step: int, match_: Match | FullJoin, catalog: Catalog) -> tuple[Disclosure, ...]:

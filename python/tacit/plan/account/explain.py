@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from tacit.plan.account.clauses import tree_text
 from tacit.plan.account.describe import name
 from tacit.plan.account.learnt import learnt
-from tacit.plan.account.listing import JOINS_TITLE, Listing, cost_listing, permit_listing, plan_listing
+from tacit.plan.account.listing import JOINS_TITLE, SLICING_TITLE, Listing, cost_listing, permit_listing, plan_listing
 from tacit.plan.account.page import hash_line, page, technical_title, wrapped
 from tacit.plan.account.phrases import plain
 from tacit.plan.account.serialise import encoded, plan_hash, plan_json
@@ -58,6 +58,7 @@ def _technical(plan: PlacedPlan, costs: tuple[StepCost, ...]) -> list[str]:
         (steps.title, _lines(_short(steps))),
         (opened.title, _lines(opened) if opened.rows else []),
         (JOINS_TITLE, [line for each in plan.joins for line in wrapped(each, "- ", "  ")]),
+        (SLICING_TITLE, [line for each in plan.slicing for line in wrapped(each, "- ", "  ")]),
         ("Columns that offers let others read in clear; this question opens none but those above", _reader_lines(plan)),
         (cost.title, _lines(cost)),
     ]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from tacit.plan.account.describe import column_text, name, rows, what, where
 from tacit.plan.account.quantities import duration, size
-from tacit.plan.physical.cost import ASSUMED_ROWS, StepCost, total
+from tacit.plan.facts.expected import ASSUMED_ROWS
+from tacit.plan.physical.cost import StepCost, total
 from tacit.plan.physical.disclosure import Permit
 from tacit.plan.physical.placed import PlacedPlan
 
@@ -15,6 +16,9 @@ LEARNT_TITLE = "What each party will learn"
 
 JOINS_TITLE = "Joins of two owners, and rows that one party may order"
 """Over how each is done, and why."""
+
+SLICING_TITLE = "Slices of rows by keys that all parties may read"
+"""Over what is computed so, or could be, and why it is or not."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +64,7 @@ def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
     ahead = any(each.rounds_ahead for each in costs)
     titles = ["rows", "sent by all", "rounds", *(["ahead"] if ahead else []), "time"]
     columns = ("step", "left"), *((title, "right") for title in titles)
-    assumes = f"~ assumes {ASSUMED_ROWS:,} rows where a size is announced only when the query runs."
-    notes = [assumes] if any(each.assumed for each in costs) else []
+    notes = [_assumption(costs)] if any(each.assumed for each in costs) else []
     whole = total(costs)
     if whole.circuits:
         share = f"{whole.garbled:,} of {whole.circuits:,}"
@@ -70,6 +73,13 @@ def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
         notes.append("ahead: rounds of a second session, which makes oblivious transfers while the steps before run.")
     note = "\n  ".join(notes) or None
     return Listing(title, columns, tuple(_cost_row(each, ahead) for each in (*costs, whole)), note)
+
+
+def _assumption(costs: tuple[StepCost, ...]) -> str:
+    """What predicted costs rest on where a size is announced. Slices are expected to have a part of a table's rows."""
+    assumes = f"~ assumes {ASSUMED_ROWS:,} rows where a size is announced only when the query runs"
+    inputs = {each.rows for each in costs if each.assumed and each.step.endswith(".input")}
+    return f"{assumes}." if inputs <= {ASSUMED_ROWS} else f"{assumes}, and of slices what stands above."
 
 
 def _cost_row(cost: StepCost, ahead: bool) -> tuple[str, ...]:

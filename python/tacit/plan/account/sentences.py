@@ -14,6 +14,7 @@ from tacit.plan.physical.disclosure import (
     AnnouncedRows,
     Disclosure,
     KeptRows,
+    KeyValues,
     Matched,
     MatchingRows,
     NumberOfIds,
@@ -34,6 +35,7 @@ BY_OFFER = {
     DisclosureRule.MATCHES_CONSENT: "consenting to show which rows match",
     DisclosureRule.READABLE_KEYS: "letting all nodes read the columns that are compared",
     DisclosureRule.TRUSTED_KEYS: "letting it read these columns and those that decide which rows there are",
+    DisclosureRule.PUBLIC_KEYS: "letting all parties of the question read the columns by which rows are sliced",
 }
 
 
@@ -42,6 +44,10 @@ def what(disclosure: Disclosure) -> str:
     match disclosure.shown:
         case AnnouncedRows(_, counted_rows):
             return " plus ".join(f"the exact number of {_counted(each)}" for each in counted_rows)
+        case KeyValues(_, _, keys):
+            columns = [" or ".join(each) for each in keys]
+            several = "combination of values" if len(columns) > 1 else "value"
+            return f"each different {several} of {listed(columns)}, once"
         case MatchingRows(own, others, keys, repeats):
             often = f", and how many {_rows(others)} match each of these" if repeats else ""
             return f"which of its {_rows(own)} match {_rows(others)} on {_on(keys)}{often}"
@@ -144,6 +150,10 @@ def reason(disclosure: Disclosure) -> str:
     match disclosure.shown:
         case AnnouncedRows() if DisclosureRule.UNDECLARED_ROWS in disclosure.rules:
             return "there is no declared number of rows that true ones could be filled up to"
+        case AnnouncedRows() if DisclosureRule.PUBLIC_KEYS in disclosure.rules:
+            return "it follows from keys that all parties may read"
+        case KeyValues():
+            return "so that rows whose key nobody else has need not be computed on together with others"
         case AnnouncedRows():
             return "so that the nodes compute on fewer rows"
         case MatchingRows():
@@ -177,7 +187,7 @@ def allowed(disclosure: Disclosure) -> str:
 def _owners(disclosure: Disclosure) -> tuple[str, ...]:
     """Whose offers allow it."""
     match disclosure.shown:
-        case AnnouncedRows(owner):
+        case AnnouncedRows(owner) | KeyValues(owner):
             return (owner,)
         case MatchingRows(one, other) | NumberOfMatches(one, other) | NumberOfIds(one, other):
             return tuple(dict.fromkeys((one.owner, other.owner)))
@@ -208,6 +218,16 @@ def _counted(found: Counted) -> str:
             return f"groups of {of}"
         case "filtered groups":
             return f"groups of {of} that a condition leaves"
+        case "keys":
+            return f"different keys of {of}"
+        case "shared rows":
+            return f"rows of {of} whose key another owner has too"
+        case "own rows":
+            return f"rows of {of} whose key no other owner has"
+        case "shared keys":
+            return f"different keys of {of} that another owner has too"
+        case "own keys":
+            return f"different keys of {of} that no other owner has"
 
 
 def _rows(side: Matched) -> str:

@@ -20,8 +20,8 @@ LEFT_OUT = {"position", "positions", "counted", "path", "united"}
 """Where a construct stands in the text (which is hashed), which columns count as rows do, where an owner keeps its data
 (its own business), and names of several tables together (a plan reads the tables themselves)."""
 
-UNLESS_FALSE = {"rounded", "rank"}
-"""Members that are left out where they are False or None: what is said without them has the hash that it had."""
+UNLESS_FALSE = {"rounded", "rank", "slicing", "expected", "most"}
+"""Members that are left out where they are False, None or empty: what is said without them has the hash that it had."""
 
 
 def plan_json(plan: PlacedPlan) -> JSON:
@@ -44,7 +44,7 @@ def encoded(value: object) -> Any:
         said = {
             name: encoded(each)
             for name, each in members.items()
-            if name not in UNLESS_FALSE or each not in (False, None)
+            if name not in UNLESS_FALSE or each not in (False, None, ())
         }
         return {"node": type(value).__name__} | said
     if isinstance(value, dict):

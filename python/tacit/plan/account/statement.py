@@ -104,7 +104,7 @@ class Statement:
 
 def statement(plan: PlacedPlan) -> Statement:
     """The statement of a plan."""
-    told = [each for each in plan.disclosures if each.kind in ("size", "matches", "keys")]
+    told = [each for each in plan.disclosures if each.kind in ("keys", "size", "matches")]
     answers = [_answered(each, plan.ruling) for each in plan.disclosures if each.kind in ("answer", "value")]
     sizes, parties = declared_sizes(plan), takes_part(plan)
     learning = {party for each in plan.disclosures for party in learners(each, plan)} | set(plan.recipients)

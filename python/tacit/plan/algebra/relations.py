@@ -160,9 +160,13 @@ class Project:
 
 @dataclass(frozen=True)
 class Union:
-    """UNION ALL. All inputs have the same field names; types are widened to a common one."""
+    """UNION ALL. All inputs have the same field names; types are widened to a common one.
+
+    most: no more rows than this, where more is known than what the inputs say: of parts of one relation.
+    """
 
     inputs: tuple[Relation, ...]
+    most: int | None = None
 
     __hash__ = _hash_once
 
@@ -262,6 +266,23 @@ class Match:
     right_keys: tuple[str, ...]
     right_unique: bool
     hidden: bool = False
+
+    __hash__ = _hash_once
+
+
+@dataclass(frozen=True)
+class Slice:
+    """The rows of one owner's relation whose key another owner has too, or those whose key no other owner has.
+
+    A key is the values of several columns; NULL is one as any other. others: of each other owner the different keys,
+    in the order of ``keys`` (tacit.plan.rules.slicing). Where it is computed, they are what was opened of them. shared:
+    which of the two it is.
+    """
+
+    input: Relation
+    keys: tuple[str, ...]
+    others: tuple[Relation, ...]
+    shared: bool
 
     __hash__ = _hash_once
 
@@ -437,6 +458,7 @@ Relation = (
     | Pairs
     | FullJoin
     | Match
+    | Slice
     | Broadcast
     | Aggregate
     | Window

@@ -21,6 +21,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -32,8 +33,8 @@ def children(relation: Relation) -> tuple[Relation, ...]:
     match relation:
         case Scan() | KeptScan() | Opened():
             return ()
-        case Filter(input) | Project(input) | Aggregate(input) | Window(input) | Sort(input) | Limit(input):
-            return (input,)
+        case Filter() | Project() | Aggregate() | Window() | Sort() | Limit() | Slice():
+            return (relation.input,)
         case Union(inputs):
             return inputs
         case Join(left, right) | FullJoin(left, right) | Match(left, right) | Pairs(left, right):
@@ -49,10 +50,10 @@ def over_children(relation: Relation, change: Callable[[Relation], Relation]) ->
     match relation:
         case Scan() | KeptScan() | Opened():
             return relation
-        case Filter() | Project() | Aggregate() | Window() | Sort() | Limit():
+        case Filter() | Project() | Aggregate() | Window() | Sort() | Limit() | Slice():
             return replace(relation, input=change(relation.input))
         case Union(inputs):
-            return Union(tuple(map(change, inputs)))
+            return replace(relation, inputs=tuple(map(change, inputs)))
         case Mark():
             return replace(relation, input=change(relation.input), choices=change(relation.choices))
         case Join() | FullJoin() | Match() | Pairs():
@@ -73,6 +74,13 @@ def kept_scans(relation: Relation) -> tuple[KeptScan, ...]:
     """Every scan of a kept table beneath, in order."""
     own = (relation,) if isinstance(relation, KeptScan) else ()
     return own + tuple(scan for child in children(relation) for scan in kept_scans(child))
+
+
+@once
+def slices(relation: Relation) -> tuple[Slice, ...]:
+    """Every slice beneath, in order."""
+    own = (relation,) if isinstance(relation, Slice) else ()
+    return own + tuple(found for child in children(relation) for found in slices(child))
 
 
 @once

@@ -132,6 +132,8 @@ class DisclosureRule(StrEnum):
     """The owner names all nodes as readers of the columns that are matched."""
     TRUSTED_KEYS = "one node reads the keys"
     """The owners name a node among the readers of the columns that it sees, and of those that decide which rows."""
+    PUBLIC_KEYS = "all parties read the keys"
+    """The owner names all parties of the question as readers of the columns by which rows are sliced."""
 
 
 @dataclass(frozen=True)

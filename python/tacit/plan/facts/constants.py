@@ -23,6 +23,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -41,7 +42,7 @@ def constant_columns(relation: Relation) -> Names:
         case Project(input, outputs):
             known = constant_columns(input)
             return frozenset(name for name, each in outputs if columns_of(each) <= known)
-        case Window(input) | Sort(input) | Limit(input) | Mark(input):
+        case Window(input) | Sort(input) | Limit(input) | Mark(input) | Slice(input):
             return constant_columns(input)
         case Aggregate(input, keys):
             return constant_columns(input) & frozenset(keys)

@@ -32,6 +32,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     SortKey,
     Union,
@@ -87,7 +88,7 @@ def _inherited(relation: Relation, catalog: Catalog) -> Dependencies:
             return _projected(dependencies(input, catalog), outputs)
         case Window(input, partition, order, outputs):
             return dependencies(input, catalog) | _ranked(partition, order, outputs)
-        case Sort(input) | Limit(input):
+        case Sort(input) | Limit(input) | Slice(input):
             return dependencies(input, catalog)
         case Mark(input, _, keys, _, name):
             return dependencies(input, catalog) | {(Names(keys), Names({name}))}

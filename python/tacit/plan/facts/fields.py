@@ -28,6 +28,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -42,7 +43,7 @@ def fields(relation: Relation) -> tuple[Field, ...]:
     match relation:
         case Scan() | KeptScan() | Opened():
             return relation.fields
-        case Filter(input, _) | Sort(input, _) | Limit(input, _, _):
+        case Filter(input, _) | Sort(input, _) | Limit(input, _, _) | Slice(input):
             return fields(input)
         case Project(_, outputs):
             return tuple(Field(name, e.type, e.nullable) for name, e in outputs)
@@ -99,10 +100,10 @@ def row_bound(relation: Relation) -> int | None:
             return relation.rows
         case Opened():
             return None
-        case Filter(input) | Project(input) | Window(input) | Sort(input) | Broadcast(input) | Mark(input):
-            return row_bound(input)
-        case Union(inputs):
-            return added([row_bound(input) for input in inputs])
+        case Filter() | Project() | Window() | Sort() | Broadcast() | Mark() | Slice():
+            return row_bound(relation.input)
+        case Union(inputs, most):
+            return least(added([row_bound(input) for input in inputs]), most)
         case Join(left, right):
             return added([row_bound(left), row_bound(right)]) if relation.keeps_left else row_bound(right)
         case Pairs(left, right):

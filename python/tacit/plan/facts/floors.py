@@ -27,6 +27,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -41,7 +42,7 @@ def least_rows(relation: Relation) -> int:
             return 1
         case Filter(input, predicate):
             return max([least_rows(input), *(_least(each, input) for each in conjuncts(predicate))])
-        case Project(input) | Window(input) | Sort(input) | Limit(input) | Mark(input):
+        case Project(input) | Window(input) | Sort(input) | Limit(input) | Mark(input) | Slice(input):
             return least_rows(input)
         case Aggregate(input, keys, _):
             return least_rows(input) if keys else 0
@@ -84,7 +85,7 @@ def _is_count(relation: Relation, name: str) -> bool:
     match relation:
         case Scan() | KeptScan() | Opened():
             return False
-        case Filter(input, _) | Sort(input, _) | Limit(input, _, _):
+        case Filter(input, _) | Sort(input, _) | Limit(input, _, _) | Slice(input):
             return _is_count(input, name)
         case Project(input, outputs):
             return _counts(dict(outputs)[name], input)

@@ -23,6 +23,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -48,7 +49,7 @@ def most_values(relation: Relation, columns: Names) -> int | None:
 
 def _inherited(relation: Relation, columns: Names) -> int | None:
     match relation:
-        case Filter(input) | Sort(input) | Limit(input):
+        case Filter(input) | Sort(input) | Limit(input) | Slice(input):
             return most_values(input, columns)
         case Mark(input) | Window(input) if columns <= Names(names(input)):
             return most_values(input, columns)

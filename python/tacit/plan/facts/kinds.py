@@ -95,6 +95,11 @@ def kind_of(type_: Type, nullable: bool, rep: Rep, hashed: int) -> Kind:
             return _number(bounds.range_of(type_), nullable, rep)
 
 
+def opened_rep(type_: object) -> Rep:
+    """Strings are opened as bytes; numbers in whichever representation they have."""
+    return "bytes" if isinstance(type_, Varchar) and type_.values is None else "any"
+
+
 def kind_of_field(field: Field, rep: Rep, hashed: int) -> Kind:
     """The kind of a column in a representation. A refusal is about the column."""
     try:

@@ -35,6 +35,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -76,6 +77,9 @@ def _of(relation: Relation, catalog: Catalog) -> Lineage:
         case Filter(input, predicate):
             below = lineage(input, catalog)
             return Lineage(below.values, below.presence | passed(_expr(predicate, below.values), "filter"))
+        case Slice(input):
+            # Slices of a relation are computed apart and put together again: which row is where decides nothing.
+            return lineage(input, catalog)
         case Project(input, outputs):
             below = lineage(input, catalog)
             return Lineage({name: _expr(each, below.values) for name, each in outputs}, below.presence)

@@ -25,6 +25,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -96,7 +97,7 @@ class Readers:
                 return self.of(input) | self._window(relation)
             case Sort(input, keys):
                 return self._limited(input, [self.of(input)[key.column] for key in keys])
-            case Limit(input, _, _):
+            case Limit(input, _, _) | Slice(input):
                 return self.of(input)
 
     def _window(self, relation: Window) -> dict[str, Parties]:
@@ -121,8 +122,8 @@ class Readers:
                 return frozenset()
             case Filter(input, predicate):
                 return self.of_rows(input) & self._expr(predicate, self.of(input))
-            case Project(input) | Limit(input) | Broadcast(input) | Window(input) | Mark(input):
-                return self.of_rows(input)
+            case Project() | Limit() | Broadcast() | Window() | Mark() | Slice():
+                return self.of_rows(relation.input)
             case Pairs(left, right):
                 return self.of_rows(left) & self.of_rows(right)
             case Sort(input, keys):

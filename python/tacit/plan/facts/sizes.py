@@ -5,6 +5,11 @@ consent its exact size is announced to all nodes instead: "filter" for filtered 
 groups. Groups of filtered rows and conditions on groups need both. Without a declared bound and without consent it is
 padded to the number of rows its tables have before any filter, which is announced. Where these differ between the
 tables of one result, it is shared in parts.
+
+A slice (tacit.plan.rules.slicing) has as many rows as follow from columns that all parties may read, so that its number
+of rows is announced whatever else is declared. It stands for the rows of a table: what filters leave of it is padded to
+all of it. Groups of a slice by its keys are as many as it has keys, which all parties may count, too. No consent is
+used: it is about all rows of a table, and a slice can be the row of one key that all know.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    ColumnRef,
     Filter,
     FullJoin,
     Join,
@@ -30,11 +36,12 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
 )
-from tacit.plan.algebra.trees import children, scans
+from tacit.plan.algebra.trees import children, scans, slices
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
 from tacit.plan.facts.fields import group_domain, most_rows
 
@@ -54,7 +61,10 @@ class Padded:
         return self.rows
 
 
-Made = OneOf["all", "filtered", "joined", "groups", "filtered groups"]
+Made = OneOf[
+    "all", "filtered", "joined", "groups", "filtered groups",
+    "keys", "shared rows", "own rows", "shared keys", "own keys",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,8 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
             return Announced((Counted("all", (table,)),), rules, source=True, most=_most(table, catalog))
         case Project(input) | Broadcast(input) | Window(input) | Sort(input) | Mark(input):
             return size_rule(input, catalog)
+        case Slice():
+            return _sliced(relation, catalog)
         case Filter(input, _):
             grouped = "groups" in _needed(input)
             left = _consented(relation, "filtered groups" if grouped else "filtered", catalog)
@@ -117,6 +129,11 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
             return None
 
 
+def key_size(keys: Relation, catalog: Catalog) -> Announced:
+    """How many different keys an owner has, where all parties may read them."""
+    return Announced((_made("keys", keys),), (DisclosureRule.PUBLIC_KEYS,), most=_at_most(keys, catalog))
+
+
 def most_matches(match_: Match, catalog: Catalog) -> int:
     """No more rows than this match: those of the right side, and of the left one too if both have unique keys."""
     left, right = (size_rule(side, catalog) for side in (match_.left, match_.right))
@@ -131,12 +148,41 @@ def most_ids(join: FullJoin, catalog: Catalog) -> int:
     return left.most + right.most
 
 
+def _sliced(relation: Slice, catalog: Catalog) -> Announced:
+    """The number of rows of a slice."""
+    counted = _made("shared rows" if relation.shared else "own rows", relation)
+    return Announced((counted,), (DisclosureRule.PUBLIC_KEYS,), source=True, most=_at_most(relation, catalog))
+
+
+def _made(made: Made, relation: Relation) -> Counted:
+    return Counted(made, tuple(sorted({scan.table for scan in scans(relation)})))
+
+
+def _at_most(relation: Relation, catalog: Catalog) -> int:
+    return min(most_rows(relation), _together(relation, catalog))
+
+
+def _slice_of(relation: Relation, keys: tuple[str, ...]) -> Slice | None:
+    """The slice of which a relation has all rows, with these columns among its keys."""
+    match relation:
+        case Slice() if set(keys) <= set(relation.keys):
+            return relation
+        case Project(input, outputs):
+            sources = [dict(outputs)[key] for key in keys]
+            named = tuple(each.name for each in sources if isinstance(each, ColumnRef))
+            return _slice_of(input, named) if len(named) == len(keys) else None
+        case _:
+            return None
+
+
 def _consented(relation: Relation, made: Made, catalog: Catalog) -> Announced | None:
     """An announcement of the exact size, if the owner consents for all tables beneath to all that this shows."""
+    if slices(relation):
+        return None
     tables, needed = sorted({scan.table for scan in scans(relation)}), _needed(relation)
     if not all(needed <= table.consents for table in catalog.tables if table.name in tables):
         return None
-    most = min(most_rows(relation), _together(relation, catalog))
+    most = _at_most(relation, catalog)
     rules = tuple(DisclosureRule(f"owner consent: {each}") for each in sorted(needed))
     return Announced((Counted(made, tuple(tables)),), rules, most=most)
 
@@ -168,6 +214,8 @@ def _needed(relation: Relation) -> frozenset[str]:
             return beneath | {"groups"} if keys else frozenset()
         case Broadcast(input, _) | Mark(input):
             return _needed(input)
+        case Slice():
+            return frozenset()
         case Scan() | KeptScan() | Opened() | Project() | Union() | Window() | Sort() | Limit():
             return beneath
 
@@ -199,6 +247,9 @@ def _union(rules: list[SizeRule | None]) -> SizeRule | None:
 def _groups(relation: Aggregate, catalog: Catalog) -> SizeRule | None:
     """The keys' public domain if it is small (one row without keys), the owner's consent, or the input's own bound."""
     domain, input = group_domain(relation.input, relation.keys), size_rule(relation.input, catalog)
+    if relation.keys and (of := _slice_of(relation.input, relation.keys)) is not None:
+        counted = _made("shared keys" if of.shared else "own keys", of)
+        return Announced((counted,), (DisclosureRule.PUBLIC_KEYS,), most=_at_most(relation, catalog))
     if domain is not None and domain <= SMALL_PADDING:
         return Padded(min(domain, input.rows) if isinstance(input, Padded) and relation.keys else domain)
     consented = _consented(relation, "groups", catalog)

@@ -32,6 +32,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -63,8 +64,8 @@ def _known(relation: Relation, catalog: Catalog) -> Keys:
         case Project(input, outputs):
             kept = [(source, name) for name, e in outputs if (source := reversible(e)) is not None]
             return _renamed(unique_keys(input, catalog), kept)
-        case Filter(input, _) | Sort(input, _) | Limit(input, _, _) | Broadcast(input, _) | Mark(input):
-            return unique_keys(input, catalog)
+        case Filter() | Sort() | Limit() | Broadcast() | Mark() | Slice():
+            return unique_keys(relation.input, catalog)
         case Window(input, partition, _, outputs):
             numbers = (each.name for each in outputs if each.function == "row_number")
             return unique_keys(input, catalog) | {frozenset({*partition, number}) for number in numbers}

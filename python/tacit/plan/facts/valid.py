@@ -27,6 +27,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -44,10 +45,10 @@ def valid_bound(relation: Relation) -> int | None:
         case Filter(input, predicate):
             bounds = [_groups(each, input) for each in conjuncts(predicate)]
             return min((each for each in (valid_bound(input), *bounds) if each is not None), default=None)
-        case Project(input) | Sort(input) | Broadcast(input) | Mark(input) | Window(input):
-            return valid_bound(input)
-        case Union(inputs):
-            return added([valid_bound(each) for each in inputs])
+        case Project() | Sort() | Broadcast() | Mark() | Window() | Slice():
+            return valid_bound(relation.input)
+        case Union(inputs, most):
+            return least(added([valid_bound(each) for each in inputs]), most)
         case Limit(input, count, _):
             return least(valid_bound(input), count)
         case Scan() | KeptScan() | Opened() | Join() | FullJoin() | Match() | Pairs() | Aggregate():

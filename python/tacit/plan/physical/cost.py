@@ -13,11 +13,9 @@ from dataclasses import dataclass
 
 from tacit import _native
 from tacit.plan.facts.catalog import Link
+from tacit.plan.facts.expected import ASSUMED_ROWS
 from tacit.plan.physical.operators import CircuitPsi, UniversalIds, inputs
 from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep
-
-ASSUMED_ROWS = 100_000
-"""Rows of an input whose size is announced only when the query runs."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,8 @@ def _input_rows(steps: list[NativeStep], known: Mapping[int, int]) -> tuple[dict
             rows = step.operator.rows
             if rows is None and step.id not in known:
                 assumed.add(step.id)
-            counts[step.id] = known.get(step.id, ASSUMED_ROWS if rows is None else rows)
+            guess = ASSUMED_ROWS if step.expected is None else step.expected
+            counts[step.id] = known.get(step.id, guess if rows is None else rows)
         elif isinstance(step, PsiStep):
             for side in step.sides:
                 counts[side.local] = known.get(side.local, ASSUMED_ROWS if side.rows is None else side.rows)

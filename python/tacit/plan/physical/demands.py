@@ -28,6 +28,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -101,6 +102,8 @@ class Demands:
                 return [(input, merge(want, order))]
             case Limit(input, _, _):
                 return [(input, want)]
+            case Slice():
+                raise AssertionError("a slice is always local")
 
     def equal(self, relation: Relation, columns: tuple[str, ...]) -> Want:
         """The demand of grouping or joining by columns."""

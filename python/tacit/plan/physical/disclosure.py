@@ -15,7 +15,8 @@ from tacit.plan.physical.operators import Named
 from tacit.plan.physical.record import Record
 from tacit.plan.rules.push_up import Beyond
 
-DisclosureKind = OneOf["answer", "value", "size", "matches", "keys"]
+PermitKind = OneOf["answer", "value", "size", "matches", "keys"]
+DisclosureKind = OneOf["answer", "value", "keys", "size", "matches"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Permit(Record):
     """
 
     site: str
-    kind: DisclosureKind
+    kind: PermitKind
     recipients: tuple[str, ...]
     columns: tuple[Named, ...] = ()
     rows: int | None = None
@@ -127,7 +128,29 @@ class SeenKeys:
     sides: tuple[int, ...]
 
 
-Shown = AnnouncedRows | MatchingRows | NumberOfMatches | NumberOfIds | OpenedColumns | OpenedRows | KeptRows | SeenKeys
+@dataclass(frozen=True)
+class KeyValues:
+    """The different values, or combinations of values, that key columns of an owner's tables have together.
+
+    columns: as they are opened, with their kinds. keys: of each, the columns of tables that it has the values of.
+    """
+
+    owner: str
+    columns: tuple[Named, ...]
+    keys: tuple[tuple[str, ...], ...]
+
+
+Shown = (
+    AnnouncedRows
+    | KeyValues
+    | MatchingRows
+    | NumberOfMatches
+    | NumberOfIds
+    | OpenedColumns
+    | OpenedRows
+    | KeptRows
+    | SeenKeys
+)
 
 
 @dataclass(frozen=True)
@@ -159,14 +182,16 @@ class Disclosure:
 
     @property
     def kind(self) -> DisclosureKind:
-        """What it is: "answer" (the query's own result), "value" (opened values beyond the answer) or "size" (a number
-        of rows). Or "matches" (which rows match another owner's) or "keys" (of rows in a random order, to one party).
-        """
+        """What it is: "answer" (the query's own result), "value" (opened values beyond the answer), "keys" (values of
+        columns by which rows are sliced, or of rows in a random order, to one party). "size": a number of rows;
+        "matches": which rows match."""
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
             case AnnouncedRows() | NumberOfMatches() | NumberOfIds() | OpenedRows() | KeptRows():
                 return "size"
+            case KeyValues():
+                return "keys"
             case MatchingRows():
                 return "matches"
             case SeenKeys():
@@ -177,5 +202,6 @@ class Disclosure:
         """The right to show this and nothing else, as the native session checks it. None if no session shows it."""
         if isinstance(self.shown, KeptRows):
             return None
-        columns = self.shown.columns if isinstance(self.shown, OpenedColumns | SeenKeys) else ()
-        return Permit(self.site.name, self.kind, self.recipients, columns, self.derivation.rows)
+        columns = self.shown.columns if isinstance(self.shown, OpenedColumns | KeyValues | SeenKeys) else ()
+        kind: PermitKind = "value" if isinstance(self.shown, KeyValues) else self.kind
+        return Permit(self.site.name, kind, self.recipients, columns, self.derivation.rows)

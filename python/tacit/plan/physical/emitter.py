@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from tacit.plan.algebra.relations import Relation
+from tacit.plan.algebra.relations import Opened, Relation, Slice
+from tacit.plan.algebra.trees import over_children, slices
 from tacit.plan.facts.fields import field_of
 from tacit.plan.facts.kinds import RINGS, Kind, Rep, kind_of_field
 from tacit.plan.facts.readers import Readers
@@ -19,12 +20,14 @@ from tacit.plan.physical.values import Call, Column
 
 @dataclass
 class Emitter:
-    """Appends secure steps. hashed: the width of string hashes. keys: those that a trusted party sees."""
+    """Appends secure steps. hashed: the width of string hashes. keys: those that a trusted party sees. opened: keys of
+    owners that a step has opened."""
 
     readers: Readers
     hashed: int
     steps: list[Step] = field(default_factory=list)
     keys: list[ShownKeys] = field(default_factory=list)
+    opened: dict[Relation, Opened] = field(default_factory=dict)
 
     @property
     def next(self) -> int:
@@ -36,6 +39,15 @@ class Emitter:
         assert operator.id == self.next
         self.steps.append(SecureStep(operator, rows.text, self.readable(relation, columns)))
         return SharedTable(operator.id, columns, physical_of(columns), rows)
+
+    def resolved(self, relation: Relation) -> Relation:
+        """A local relation with what was opened of others' keys in the place of these."""
+        if not slices(relation):
+            return relation
+        found = over_children(relation, self.resolved)
+        if not isinstance(found, Slice):
+            return found
+        return replace(found, others=tuple(self.opened[each] for each in found.others))
 
     def readable(self, relation: Relation, columns: Columns) -> Readable:
         """Who may read the columns of a relation in clear, where anybody may."""

@@ -31,6 +31,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -50,6 +51,7 @@ from tacit.plan.physical.lower_aggregate import carried_reps, conditional, group
 from tacit.plan.physical.lower_group_join import grouped_join, left_demand, place_group_join, summed_demand
 from tacit.plan.physical.lower_input import Announcement, place_input
 from tacit.plan.physical.lower_join import equality, place_join, place_mark, place_pairs
+from tacit.plan.physical.lower_keys import OpenedKeys, key_owners, place_keys
 from tacit.plan.physical.lower_psi import place_match
 from tacit.plan.physical.lower_window import members, needed
 from tacit.plan.physical.merging import Merge
@@ -65,9 +67,9 @@ from tacit.plan.rules.stage import Trusted
 class Lowering:
     """Places relations one after the other.
 
-    announced: the sizes that are announced. matches: step to each join of two owners that shows any. merges: the joins
-    whose sides can be sorted by their owners, and how. fused: the joins that an aggregation above does, too, with its
-    table.
+    announced: the sizes that are announced. keys: those that owners open to each other. matches: step to each join of
+    two owners that shows any. merges: the joins whose sides can be sorted by their owners, and how. fused: the joins
+    that an aggregation above does, too, with its table.
     """
 
     def __init__(self, catalog: Catalog, demands: Demands, readers: Readers, trusted: Trusted | None = None) -> None:
@@ -78,9 +80,17 @@ class Lowering:
         self.hashed = demands.hashed
         self.emit = Emitter(readers, demands.hashed)
         self.announced: list[Announcement] = []
+        self.keys: list[OpenedKeys] = []
         self.matches: dict[int, Match | FullJoin] = {}
         self.placed: dict[Relation, SharedTable] = {}
         self.fused: dict[Relation, SharedTable] = {}
+
+    def place_keys(self, core: Relation) -> None:
+        """Open the keys by which owners slice their rows in a tree, before anything else."""
+        for keys, to in key_owners(core).items():
+            opened, announced = place_keys(keys, to, self.catalog, self.emit)
+            self.keys.append(opened)
+            self.announced.append(announced)
 
     def place(self, relation: Relation) -> SharedTable:
         """The shared table of a relation, with the columns that all its uses demand."""
@@ -123,7 +133,7 @@ class Lowering:
                 return self._limit(relation)
             case KeptScan():
                 return self._kept(relation)
-            case Scan() | Opened():
+            case Scan() | Opened() | Slice():
                 raise AssertionError(f"{relation} is always local")
 
     def _kept(self, relation: KeptScan) -> SharedTable:

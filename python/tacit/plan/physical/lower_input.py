@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.plan.algebra.expressions import reference
-from tacit.plan.algebra.relations import Limit, Project, Relation, Scan, Sort, Union, Window
-from tacit.plan.algebra.trees import owner
+from tacit.plan.algebra.relations import Limit, Project, Relation, Scan, Slice, Sort, Union, Window
+from tacit.plan.algebra.trees import owner, slices
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.expected import expected_rows
 from tacit.plan.facts.fields import fields, names
 from tacit.plan.facts.kinds import kind_of_field
 from tacit.plan.facts.sizes import Announced, Padded, SizeRule, size_rule
@@ -36,14 +37,16 @@ def place_input(
     """Append both steps. Returns the shared table, and its size if that is announced."""
     party, rule = owner(relation), size_rule(relation, catalog)
     assert party is not None and rule is not None, "is_local holds"
-    local = projected(relation, tuple((each.name, reference(each)) for each in fields(relation) if each.name in want))
+    shown = projected(relation, tuple((each.name, reference(each)) for each in fields(relation) if each.name in want))
+    local = emit.resolved(shown)
     columns, physical = entering(local, want, emit.hashed, set())
     emit.steps.append(LocalStep(emit.next, party, local, fields(local)))
     step = emit.next
     rows = rule.rows if isinstance(rule, Padded) else None
     pad_to_source = isinstance(rule, Announced) and rule.source and not keeps_rows(relation)
     operator = Input(step, party, physical, rows, pad_to_source, ordered=in_order(local))
-    emit.steps.append(InputStep(step - 1, operator, emit.readable(relation, columns)))
+    expected = expected_rows(relation) if rows is None and slices(relation) else None
+    emit.steps.append(InputStep(step - 1, operator, emit.readable(relation, columns), expected))
     count = rule_rows(rule, f"rows({step})")
     return SharedTable(step, columns, physical_of(columns), count), announcements(
         Site(step, operator.op), relation, rule
@@ -93,7 +96,7 @@ def in_order(relation: Relation) -> bool:
 def keeps_rows(relation: Relation) -> bool:
     """Whether a result has exactly as many rows as its tables."""
     match relation:
-        case Scan():
+        case Scan() | Slice():
             return True
         case Project(input) | Window(input) | Sort(input):
             return keeps_rows(input)

@@ -98,6 +98,7 @@ def _place_side(
         relation, tuple((each.name, reference(each)) for each in fields(relation) if each.name in {*want, *keys})
     )
     types = {each.name: each.type for each in fields(local)}
+    local = emit.resolved(local)
     columns, physical = entering(_nullable(local) if nullable else local, want, emit.hashed, taken)
     emit.steps.append(LocalStep(emit.next, party, local, fields(local)))
     step = emit.next - 1

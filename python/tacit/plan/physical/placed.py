@@ -30,11 +30,15 @@ class LocalStep:
 
 @dataclass(frozen=True)
 class InputStep:
-    """The owner shares the result of a local step. readers: column to the parties that may see it in clear."""
+    """The owner shares the result of a local step. readers: column to the parties that may see it in clear.
+
+    expected: with how many rows it is priced where its size is announced; None for what any input is priced with.
+    """
 
     local: int
     operator: Input
     readers: Readable = ()
+    expected: int | None = None
 
     @property
     def id(self) -> int:
@@ -140,6 +144,23 @@ class ReleaseStep:
 
 
 @dataclass(frozen=True)
+class KeysStep:
+    """The different keys that an owner's rows have are opened to owners that split their rows by them.
+
+    fields: the opened columns' logical types.
+    """
+
+    operator: Release
+    owner: str
+    fields: tuple[Field, ...]
+
+    @property
+    def id(self) -> int:
+        """The step's id."""
+        return self.operator.id
+
+
+@dataclass(frozen=True)
 class TailStep:
     """The recipient finishes in clear (division, order, names): a relation over Opened (or a local result's Scan)."""
 
@@ -149,7 +170,7 @@ class TailStep:
     fields: tuple[Field, ...]
 
 
-NativeStep = InputStep | PsiStep | KeptStep | SecureStep | KeepStep | ReleaseStep
+NativeStep = InputStep | KeysStep | PsiStep | KeptStep | SecureStep | KeepStep | ReleaseStep
 """What the native session executes."""
 
 Step = LocalStep | NativeStep | TailStep | DropStep
@@ -160,7 +181,8 @@ class PlacedPlan:
     """The whole plan with its account.
 
     catalog: what it was compiled against; part of the plan hash. None only for plans put together by hand.
-    joins: for each join of two owners, how it is done and why. ruling: what owners' rules say of the query.
+    joins: for each join of two owners, how it is done and why. slicing: the same of what is sliced or could be.
+    ruling: what owners' rules say of the query.
     """
 
     query: str
@@ -171,6 +193,7 @@ class PlacedPlan:
     disclosures: tuple[Disclosure, ...]
     catalog: Catalog | None = None
     joins: tuple[str, ...] = ()
+    slicing: tuple[str, ...] = ()
     ruling: Ruling = field(default_factory=Ruling)
 
     @property
@@ -188,7 +211,7 @@ class PlacedPlan:
                     found.add(step.operator.owner)
                 case KeptStep():
                     found |= set(step.operator.owners)
-                case ReleaseStep():
+                case ReleaseStep() | KeysStep():
                     found |= set(step.operator.to)
                 case _:
                     pass

@@ -31,7 +31,7 @@ class Rows:
 
     def at_most(self, bound: int | None) -> Rows:
         """The smaller of this and a known bound."""
-        if bound is None or (self.known is not None and self.known <= bound):
+        if bound is None or self.most <= bound:
             return self
         if self.known is not None:
             return exactly(bound)

@@ -27,6 +27,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -74,8 +75,8 @@ class Derivation:
                 return self._scan(relation)
             case KeptScan():
                 return self._kept(relation)
-            case Opened() | Match():
-                raise AssertionError("a bound query has neither")
+            case Opened() | Match() | Slice():
+                raise AssertionError("a bound query has none of these")
             case Filter(input, predicate):
                 return self._filter(self.of(input), predicate)
             case Project(input, outputs):

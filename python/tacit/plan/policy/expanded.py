@@ -31,6 +31,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -119,7 +120,7 @@ class _Expansion:
         match relation:
             case Scan():
                 return self._scanned(relation)
-            case KeptScan() | Opened() | FullJoin() | Match() | Mark() | Pairs():
+            case KeptScan() | Opened() | FullJoin() | Match() | Mark() | Pairs() | Slice():
                 return self._looked_at_no_further(relation)
             case Join() if relation.kept != "none":
                 return self._looked_at_no_further(relation)

@@ -27,6 +27,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -136,7 +137,7 @@ class _Guarding:
         match relation:
             case Scan():
                 return from_scan(relation, wanted, self.catalog)
-            case KeptScan() | Opened():
+            case KeptScan() | Opened() | Slice():
                 return Carried(relation)
             case Filter(input, predicate):
                 below = beneath(input)

@@ -27,6 +27,7 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Scan,
+    Slice,
     Sort,
     Union,
     Window,
@@ -89,6 +90,8 @@ def _collect(relation: Relation, wanted: Iterable[str], needs: Needs) -> None:
             _collect(input, wanted | {key.column for key in keys}, needs)
         case Limit(input, _, _):
             _collect(input, wanted, needs)
+        case Slice(input, keys):
+            _collect(input, wanted | set(keys), needs)
 
 
 def _rebuilt(relation: Relation, needs: Needs) -> Relation:
@@ -120,7 +123,7 @@ def _rebuilt(relation: Relation, needs: Needs) -> Relation:
             return replace(relation, left=_rebuilt(left, needs), right=_rebuilt(right, needs))
         case Broadcast(input, scalar):
             return Broadcast(_rebuilt(input, needs), _rebuilt(scalar, needs))
-        case Filter() | Sort() | Limit():
+        case Filter() | Sort() | Limit() | Slice():
             return replace(relation, input=_rebuilt(relation.input, needs))
 
 

@@ -22,6 +22,7 @@ from tacit.plan.rules.prune import prune
 from tacit.plan.rules.push_down import push_down
 from tacit.plan.rules.push_up import push_up
 from tacit.plan.rules.simplify import named, simplify
+from tacit.plan.rules.slicing import choose_slices
 from tacit.plan.rules.stage import Pricing, Stage
 from tacit.plan.rules.trusting import choose_trusted, tell_trusted
 
@@ -59,8 +60,9 @@ NORMAL = (
 )
 """What every tree goes through, also one that its recipient computes alone."""
 
+FULL_JOINS = _of_tree("full_joins", settle_full_joins)
+
 FRONTIER = (
-    _of_tree("full_joins", settle_full_joins),
     _of_tree("lookups", sink_lookups),
     _of_tree("predicates", lambda tree, _: push_predicates(tree)),
     SIMPLIFY,
@@ -89,10 +91,22 @@ CHOICES = (
 A match is held against a join that a trusted party orders, and that is chosen anew of the joins that are left.
 """
 
-SECURE = (*NORMAL, *FRONTIER, *CHOICES)
+SECURE = (*NORMAL, FULL_JOINS, *FRONTIER, *CHOICES)
 """What a query goes through whose rows the nodes keep."""
 
-RULES = (Rule("push_up", lambda stage, _: _split(stage)), *SECURE)
+
+def _slices(stage: Stage, pricing: Pricing) -> Stage:
+    return choose_slices(stage, pricing, lambda each: applied((*FRONTIER, *CHOICES), each, pricing))
+
+
+RULES = (
+    Rule("push_up", lambda stage, _: _split(stage)),
+    *NORMAL,
+    FULL_JOINS,
+    Rule("slicing", _slices),
+    *FRONTIER,
+    *CHOICES,
+)
 """What a query goes through whose answer the nodes open."""
 
 Trace = Callable[[str, Stage], None]

@@ -25,7 +25,7 @@ from tacit.plan.algebra.relations import (
     Union,
 )
 from tacit.plan.algebra.trees import children, over_children
-from tacit.plan.facts.fields import names
+from tacit.plan.facts.fields import names, row_bound
 
 Outputs = tuple[tuple[str, Expr], ...]
 
@@ -57,9 +57,9 @@ class _Simplifying:
             case Project(input, outputs):
                 return projected(input, outputs, self.apart)
             case Union(inputs):
-                return Union(
-                    tuple(part for each in inputs for part in (each.inputs if isinstance(each, Union) else (each,)))
-                )
+                parts = tuple(part for each in inputs for part in (each.inputs if isinstance(each, Union) else (each,)))
+                known = any(isinstance(each, Union) and each.most is not None for each in (relation, *inputs))
+                return Union(parts, row_bound(relation) if known else None)
             case _:
                 return relation
 
@@ -111,7 +111,7 @@ def projected(input: Relation, outputs: Outputs, apart: Container[Relation] = ()
         return input
     match input:
         case Union(inputs):
-            return Union(tuple(projected(each, outputs, apart) for each in inputs))
+            return replace(input, inputs=tuple(projected(each, outputs, apart) for each in inputs))
         case Project(inner, columns) if _mergeable(columns, outputs, once=input not in apart):
             found = dict(columns)
             return projected(inner, tuple((name, substitute(each, found)) for name, each in outputs), apart)

@@ -41,7 +41,8 @@ class Stage:
 
     core: the tree under MPC, or of a recipient that computes alone. split: of a query with an answer, what push_up made
     of it. merged: the joins of the core that merge what their owners sorted. weighed: the joins for which that has been
-    decided. why: as of Reasons. trusted: who orders rows by keys that it may see; None: nobody.
+    decided. why: as of Reasons. trusted: who orders rows by keys that it may see; None: nobody. slicing: of each part
+    that could be computed in slices, how it is done and why.
     """
 
     core: Relation
@@ -50,6 +51,7 @@ class Stage:
     weighed: frozenset[Relation] = frozenset()
     why: Reasons = field(default_factory=dict)
     trusted: Trusted | None = None
+    slicing: tuple[str, ...] = ()
 
 
 class Pricing(Protocol):
@@ -59,12 +61,12 @@ class Pricing(Protocol):
     def catalog(self) -> Catalog:
         """What is declared."""
 
-    def mergeable(self, stage: Stage) -> tuple[Relation, ...]:
-        """The joins that could merge what their owners sort, beside those that already do."""
-
     @property
     def recipients(self) -> tuple[str, ...]:
         """Who gets the answer."""
+
+    def mergeable(self, stage: Stage) -> tuple[Relation, ...]:
+        """The joins that could merge what their owners sort, beside those that already do."""
 
     def seconds(self, stage: Stage) -> float:
         """The predicted time of the whole plan."""
