@@ -37,7 +37,7 @@ def unfiltered_rows(relation: Relation, tables: Mapping[str, int]) -> int:
         case Union(inputs):
             return sum(unfiltered_rows(each, tables) for each in inputs)
         case Join(_, right) if not relation.keeps_left:
-            return unfiltered_rows(right, tables)
+            return unfiltered_rows(right, tables) * relation.repeats
         case Pairs(left, right):
             return unfiltered_rows(left, tables) * unfiltered_rows(right, tables)
         case Join(left, right) | FullJoin(left, right):

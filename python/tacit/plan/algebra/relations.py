@@ -173,10 +173,12 @@ KeptSides = OneOf["none", "left", "right", "both"]
 
 @dataclass(frozen=True)
 class Join:
-    """Equi-join. The left side's keys are unique (by declaration, GROUP BY or DISTINCT); NULL keys match nothing.
+    """Equi-join. No more than repeats rows of left have equal keys; NULL keys match nothing.
 
-    Field names of the two sides are disjoint. The output has the fields of left, then right. position: where the query
-    joins, for refusals. kept: "none" is the inner join; columns of a side are nullable where the other side is kept.
+    Where repeats is 1, the left side's keys are unique (by declaration, GROUP BY or DISTINCT). Where it is more, no
+    left rows are kept. Field names of the two sides are disjoint. The output has the fields of left, then right.
+    position: where the query joins, for refusals. kept: "none" is the inner join; columns of a side are nullable where
+    the other side is kept.
     """
 
     left: Relation
@@ -185,6 +187,7 @@ class Join:
     right_keys: tuple[str, ...]
     position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
     kept: KeptSides = "none"
+    repeats: int = 1
 
     __hash__ = _hash_once
 

@@ -104,7 +104,8 @@ def row_bound(relation: Relation) -> int | None:
         case Union(inputs):
             return added([row_bound(input) for input in inputs])
         case Join(left, right):
-            return added([row_bound(left), row_bound(right)]) if relation.keeps_left else row_bound(right)
+            matched = multiplied(row_bound(right), relation.repeats)
+            return added([row_bound(left), matched]) if relation.keeps_left else matched
         case Pairs(left, right):
             return multiplied(row_bound(left), row_bound(right))
         case FullJoin(left, right):

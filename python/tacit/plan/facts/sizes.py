@@ -9,7 +9,7 @@ tables of one result, it is shared in parts.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal as OneOf
 
@@ -100,7 +100,9 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
         case Join(left, right) | FullJoin(left, right):
             sides = [right] if isinstance(relation, Join) and not relation.keeps_left else [left, right]
             consented = _consented(relation, "joined", catalog)
-            return consented or _not_exact(_union([size_rule(each, catalog) for each in sides]))
+            rule = consented or _not_exact(_union([size_rule(each, catalog) for each in sides]))
+            times = relation.repeats if isinstance(relation, Join) else 1
+            return rule if consented is not None or rule is None else _times(rule, times)
         case Pairs(left, right):
             consented = _consented(relation, "joined", catalog)
             return consented or _paired(size_rule(left, catalog), size_rule(right, catalog))
@@ -144,11 +146,21 @@ def _consented(relation: Relation, made: Made, catalog: Catalog) -> Announced | 
 def _together(relation: Relation, catalog: Catalog) -> int:
     """No more rows than this make local joins of tables: where keys are unique on one side, those of all tables."""
     rows = [_most(scan.table, catalog) for scan in scans(relation)]
-    return min(prod(rows), UNDECLARED_ROWS) if _has_pairs(relation) else sum(rows)
+    return min(prod(rows), UNDECLARED_ROWS) if _multiplies(relation) else sum(rows)
 
 
-def _has_pairs(relation: Relation) -> bool:
-    return isinstance(relation, Pairs) or any(map(_has_pairs, children(relation)))
+def _multiplies(relation: Relation) -> bool:
+    many = isinstance(relation, Pairs) or (isinstance(relation, Join) and relation.repeats > 1)
+    return many or any(map(_multiplies, children(relation)))
+
+
+def _times(rule: SizeRule, times: int) -> SizeRule | None:
+    """So many rows for each row; None where these are too many to pad to."""
+    if times == 1:
+        return rule
+    if isinstance(rule, Padded):
+        return Padded(rule.rows * times) if rule.rows * times <= LARGEST_PADDING else None
+    return replace(rule, most=min(rule.most * times, UNDECLARED_ROWS))
 
 
 def _paired(left: SizeRule | None, right: SizeRule | None) -> Padded | None:

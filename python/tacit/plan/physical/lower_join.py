@@ -15,16 +15,20 @@ from tacit.plan.physical.demands import Want, part
 from tacit.plan.physical.emitter import Emitter
 from tacit.plan.physical.merging import Merge, agree, sortable
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn
-from tacit.plan.physical.tables import SharedTable, physical_name, physical_of
+from tacit.plan.physical.tables import SharedTable, exactly, physical_name, physical_of
 
 MOST_PAIRS = 1 << 20
 """No more pairs of rows are made under MPC. The native operator refuses more, too."""
+
+MOST_PARTNERS = 1 << 24
+"""A join of repeated keys moves no more rows, of both sides as often as keys repeat. So does the native operator."""
 
 
 def place_join(
     relation: Join, left: SharedTable, right: SharedTable, want: Want, emit: Emitter
 ) -> tuple[SharedTable, Merge | None]:
-    """The step of a join, and how it can merge what its owners sort."""
+    """The step of a join, and how it can merge what its owners sort. Raises UnsupportedSQL where it moves too much."""
+    _refuse_partners(relation, left.rows.most, right.rows.most)
     left_keys, right_keys = (
         equality(side, keys, emit.hashed)
         for side, keys in ((relation.left, relation.left_keys), (relation.right, relation.right_keys))
@@ -43,12 +47,13 @@ def place_join(
         left_columns=tuple(physical_of(left_columns)),
         right_columns=tuple(physical_of(right_columns)),
         kept=relation.kept,
+        repeats=relation.repeats,
     )
     columns = {
         **(_nullable(left_columns) if relation.keeps_right else left_columns),
         **(_nullable(right_columns) if relation.keeps_left else right_columns),
     }
-    rows = right.rows + left.rows if relation.keeps_left else right.rows
+    rows = right.rows + left.rows if relation.keeps_left else right.rows * exactly(relation.repeats)
     merge = _merge(operator, emit)
     return emit.secure(relation, operator, rows, columns), merge
 
@@ -102,6 +107,20 @@ def _refuse_many(left: int, right: int, position: Position | None) -> None:
         raise UnsupportedSQL("a join without an equality of tables that declare no rows", instead, position)
     sizes = f"{left:,} rows beside {right:,} rows, {left * right:,} pairs,"
     raise UnsupportedSQL(f"a join without an equality of {sizes}", instead, position)
+
+
+def _refuse_partners(relation: Join, left: int, right: int) -> None:
+    repeats = relation.repeats
+    if repeats == 1 or repeats * (left + right) <= MOST_PARTNERS:
+        return
+    sizes = f"{left:,} rows, of which {repeats:,} may have one key, with {right:,} rows"
+    undeclared = max(left, right) >= UNDECLARED_ROWS
+    more = "declare their rows, or " if undeclared else ""
+    raise UnsupportedSQL(
+        f"a join of {'tables that declare no rows' if undeclared else sizes}, whose keys repeat on both sides,",
+        f"{more}declare that values repeat less often: at most {MOST_PARTNERS:,} rows are moved",
+        relation.position,
+    )
 
 
 def equality(relation: Relation, keys: tuple[str, ...], hashed: int) -> list[tuple[str, Rep]]:

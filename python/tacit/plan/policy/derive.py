@@ -39,7 +39,7 @@ from tacit.plan.policy.grouped import all_seen, grouped
 from tacit.plan.policy.joined import broadcast, joined
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import protected, wholly_open
-from tacit.plan.policy.outer import marked, outer, paired
+from tacit.plan.policy.outer import marked, multiplied, outer, paired
 from tacit.plan.policy.overflows import beyond_bounds
 from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.thresholds import unsatisfied
@@ -88,6 +88,8 @@ class Derivation:
                 return paired(relation, self.of(left), self.of(right), self.recipients)
             case Join() if relation.kept != "none":
                 return outer(relation, self.of(relation.left), self.of(relation.right), self.recipients)
+            case Join() if relation.repeats > 1:
+                return multiplied(relation, self.of(relation.left), self.of(relation.right), self.recipients)
             case Join() | FullJoin():
                 sides = self.of(relation.left), self.of(relation.right)
                 return joined(relation, *sides, self.catalog, self.recipients)

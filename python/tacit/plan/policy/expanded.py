@@ -121,7 +121,7 @@ class _Expansion:
                 return self._scanned(relation)
             case KeptScan() | Opened() | FullJoin() | Match() | Mark() | Pairs():
                 return self._looked_at_no_further(relation)
-            case Join() if relation.kept != "none":
+            case Join() if relation.kept != "none" or relation.repeats > 1:
                 return self._looked_at_no_further(relation)
             case Sort(input, _) | Limit(input, _, _):
                 return self.of(input)

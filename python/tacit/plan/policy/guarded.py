@@ -164,16 +164,14 @@ class _Guarding:
                 return replace(below, relation=replace(relation, input=below.relation))
             case Aggregate(input, _, _):
                 return through_groups(beneath(input), relation, self.prefix, self.catalog)
-            case Join() | Mark() | Pairs() if not (isinstance(relation, Join) and relation.kept == "none"):
-                return self._full_join(relation, wanted)
-            case Join(left, right):
+            case Join(left, right, kept="none", repeats=1):
                 return through_join(beneath(left), beneath(right), relation, self.prefix, self.catalog)
             case Union(inputs):
                 return through_union([beneath(each) for each in inputs], names(relation), self.prefix)
             case Window(input):
                 below = self.rewritten(input, NONE, _Place())
                 return Carried(replace(relation, input=below.relation))
-            case FullJoin() | Match():
+            case Join() | Mark() | Pairs() | FullJoin() | Match():
                 return self._full_join(relation, wanted)
 
     def _full_join(self, relation: FullJoin | Match | Join | Mark | Pairs, wanted: frozenset[Instance]) -> Carried:

@@ -114,7 +114,7 @@ def _rebuilt(relation: Relation, needs: Needs) -> Relation:
             return _rebuilt(input, needs)
         case Mark(input, choices):
             return replace(relation, input=_rebuilt(input, needs), choices=_rebuilt(choices, needs))
-        case Join(left, right) if relation.kept == "right" and not wanted & set(names(left)):
+        case Join(left, right) if _only_adds(relation) and not wanted & set(names(left)):
             return _rebuilt(right, needs)
         case Join(left, right) | FullJoin(left, right) | Match(left, right) | Pairs(left, right):
             return replace(relation, left=_rebuilt(left, needs), right=_rebuilt(right, needs))
@@ -122,6 +122,11 @@ def _rebuilt(relation: Relation, needs: Needs) -> Relation:
             return Broadcast(_rebuilt(input, needs), _rebuilt(scalar, needs))
         case Filter() | Sort() | Limit():
             return replace(relation, input=_rebuilt(relation.input, needs))
+
+
+def _only_adds(join: Join) -> bool:
+    """Whether a join leaves the rows of right as they are, each once."""
+    return join.kept == "right" and join.repeats == 1
 
 
 def _used(relation: Aggregate, wanted: frozenset[str]) -> tuple[Aggregation, ...]:
