@@ -151,11 +151,13 @@ def _join(left: _Side, right: _Side, position: Position | None) -> Join:
 
 def _several(mine: _Side, its: _Side, what: str, position: Position | None, catalog: Catalog) -> Relation:
     """A join whose keys may repeat on both sides: of each row that stays all partners, whose number has a bound."""
-    rows, other = (mine, its) if mine.all else (its, mine)
-    repeats = most_equal(other.relation, frozenset(other.keys), catalog)
-    if repeats is None:
-        raise repeating(what, ((other.relation, other.keys),), position)
-    rows, other = _limited(rows), _limited(other)
+    pairs = [(rows, other) for rows, other in ((mine, its), (its, mine)) if rows.all]
+    bounds = [most_equal(other.relation, frozenset(other.keys), catalog) for _, other in pairs]
+    known = [(repeats, place) for place, repeats in enumerate(bounds) if repeats is not None]
+    if not known:
+        raise repeating(what, tuple((other.relation, other.keys) for _, other in pairs), position)
+    repeats, place = min(known)
+    rows, other = map(_limited, pairs[place])
     found = Join(other.relation, rows.relation, other.keys, rows.keys, position, "right", repeats)
     return Union((found, _alone(other, rows, found, position))) if other.all else found
 
