@@ -16,8 +16,8 @@ class Column:
     """A column of an owner's table.
 
     readers: parties other than the owner that may see the column's values in clear. terms: what its owner allows.
-    rounded: its values are floating-point numbers, which the owner rounds to the decimals of the type. repeats: no value
-    but NULL occurs in more rows than this (checked by the owner at load); None: nothing is declared.
+    rounded: its values are floating-point numbers, which the owner rounds to the decimals of the type. repeats: no
+    value but NULL occurs in more rows than this (checked by the owner at load); None: nothing is declared.
     """
 
     field: Field

@@ -1,9 +1,10 @@
 """Which columns of a relation never repeat together, by declaration or by construction.
 
-Declared unique columns stay unique through filters, projections that keep
-them, sorts and limits. The keys of a GROUP BY or DISTINCT are unique. A join with unique left keys repeats no right
-row; of one whose keys repeat on both sides a row is known by its parts. Of the columns that it makes equal each may stand for the other. A row number is unique within its partition.
-Columns that a condition sets equal to constants tell no rows apart: the row number 1 leaves each partition unique.
+Declared unique columns stay unique through filters, projections that keep them, sorts and limits. The keys of a GROUP
+BY or DISTINCT are unique. A join with unique left keys repeats no right row. Where keys repeat on both sides a row is
+known by its parts. Of the columns that a join makes equal each may stand for the other. A row number is unique within
+its partition. Columns that a condition sets equal to constants tell no rows apart: the row number 1 leaves each
+partition unique.
 """
 
 from __future__ import annotations

@@ -63,7 +63,9 @@ def grouped_join(relation: Aggregate, demands: Demands, catalog: Catalog) -> Gro
 
 def _turned(join: Join, inner: Join) -> Join | None:
     """The same rows, where what only matches left rows of a join beneath is joined to these first."""
-    if join.kept != "none" or inner.kept != "none" or inner.repeats > 1 or not set(join.right_keys) <= set(names(inner.left)):
+    if join.kept != "none" or inner.kept != "none" or inner.repeats > 1:
+        return None
+    if not set(join.right_keys) <= set(names(inner.left)):
         return None
     return replace(inner, left=replace(join, right=inner.left))
 

@@ -265,10 +265,11 @@ class Union(_Operator):
 class Join(_Operator):
     """The rows of right, valid where matched. NULL keys match nothing.
 
-    repeats: no more valid rows of left have equal keys, so often is each row of right there. left_columns,
-    right_columns: those that are kept. merged: both tables are inputs sorted by these keys, or filters and projections
-    of such, and repeats holds of all left rows that their owner shares as valid ones. kept: sides of which all rows stay, with NULL in the other's columns where nothing matches. Left ones follow behind the rows of
-    right. found: a BOOLEAN column of this name says which rows are right rows that found a left row.
+    left_columns, right_columns: those that are kept. merged: both tables are inputs sorted by these keys, or filters
+    and projections of such, and repeats holds of all left rows that their owner shares as valid ones. kept: sides of
+    which all rows stay, with NULL in the other's columns where nothing matches. Left ones follow behind the rows of
+    right. found: a BOOLEAN column of this name says which rows are right rows that found a left row. repeats: no more
+    valid rows of left have equal keys; the rows of right come so often, each time with another of their left rows.
     """
 
     op: ClassVar[str] = "join"
