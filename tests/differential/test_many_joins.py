@@ -1,6 +1,6 @@
 """Joins whose keys repeat on both sides, over random tables against DuckDB.
 
-Each table declares of its keys how often they repeat, mostly exactly. Keys are NULL, all the same, or there are no rows.
+Each table declares of its keys how often they repeat, mostly exactly. Keys are NULL, all the same, or there are none.
 """
 
 from __future__ import annotations
