@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Constants,
     Filter,
     FullJoin,
     Join,
@@ -30,6 +31,8 @@ def unfiltered_rows(relation: Relation, tables: Mapping[str, int]) -> int:
     match relation:
         case Scan(table):
             return tables[table]
+        case Constants():
+            return len(relation.rows)
         case Filter(input) | Project(input) | Window(input) | Sort(input) | Broadcast(input) | Mark(input):
             return unfiltered_rows(input, tables)
         case Aggregate(input, keys):

@@ -16,6 +16,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     Join,
@@ -105,6 +106,8 @@ def is_single_row(relation: Relation) -> bool:
             return not keys
         case KeptScan(single=single):
             return single
+        case Constants(rows):
+            return len(rows) == 1
         case Project(input, _):
             return is_single_row(input)
         case Broadcast(input, scalar):

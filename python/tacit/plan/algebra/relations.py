@@ -129,6 +129,20 @@ class KeptScan:
 
 
 @dataclass(frozen=True)
+class Constants:
+    """Rows of values that stand in the query, at least one. rows: expressions without columns, one for each field.
+
+    party: who computes them where nobody's tables are beside them; everybody knows them.
+    """
+
+    rows: tuple[tuple[Expr, ...], ...]
+    fields: tuple[Field, ...]
+    party: str
+
+    __hash__ = _hash_once
+
+
+@dataclass(frozen=True)
 class Opened:
     """In a tail: the rows that a release step gave the recipient."""
 
@@ -424,6 +438,7 @@ class Limit:
 Relation = (
     Scan
     | KeptScan
+    | Constants
     | Opened
     | Filter
     | Project

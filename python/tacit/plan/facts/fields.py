@@ -14,6 +14,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -40,7 +41,7 @@ from tacit.plan.algebra.types import Boolean, Decimal, Field, Integer, Type, Var
 def fields(relation: Relation) -> tuple[Field, ...]:
     """The output columns in order."""
     match relation:
-        case Scan() | KeptScan() | Opened():
+        case Scan() | KeptScan() | Constants() | Opened():
             return relation.fields
         case Filter(input, _) | Sort(input, _) | Limit(input, _, _):
             return fields(input)
@@ -97,6 +98,8 @@ def row_bound(relation: Relation) -> int | None:
     match relation:
         case Scan() | KeptScan():
             return relation.rows
+        case Constants(rows):
+            return len(rows)
         case Opened():
             return None
         case Filter(input) | Project(input) | Window(input) | Sort(input) | Broadcast(input) | Mark(input):

@@ -15,6 +15,7 @@ from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Constants,
     Filter,
     FullJoin,
     Join,
@@ -89,7 +90,7 @@ def _by_operator(relation: Relation, columns: Columns, catalog: Catalog) -> int 
             return multiplied(*(most_equal(each, columns & frozenset(names(each)), catalog) for each in (left, right)))
         case Union(inputs):
             return added([most_equal(each, columns, catalog) for each in inputs])
-        case Opened():
+        case Constants() | Opened():
             return None
 
 

@@ -18,6 +18,7 @@ from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Constants,
     Filter,
     FullJoin,
     Join,
@@ -115,6 +116,8 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
             if count is None or bound is None:
                 return bound
             return Padded(min(count, bound.rows) if isinstance(bound, Padded) else count)
+        case Constants(rows):
+            return Padded(len(rows))
         case KeptScan() | Opened() | Match():
             return None
 
@@ -180,7 +183,7 @@ def _needed(relation: Relation) -> frozenset[str]:
             return beneath | {"groups"} if keys else frozenset()
         case Broadcast(input, _) | Mark(input):
             return _needed(input)
-        case Scan() | KeptScan() | Opened() | Project() | Union() | Window() | Sort() | Limit():
+        case Scan() | KeptScan() | Constants() | Opened() | Project() | Union() | Window() | Sort() | Limit():
             return beneath
 
 

@@ -19,6 +19,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -61,6 +62,9 @@ def _known(relation: Relation, catalog: Catalog) -> Keys:
         case KeptScan(table, columns):
             known = next(each.unique for each in catalog.kept if each.name == table)
             return _renamed(frozenset(known), [(source, name) for name, source in columns])
+        case Constants(rows, columns):
+            values = zip(columns, zip(*rows, strict=True), strict=True)
+            return frozenset(frozenset({each.name}) for each, found in values if _differ(found))
         case Project(input, outputs):
             kept = [(source, name) for name, e in outputs if (source := reversible(e)) is not None]
             return _renamed(unique_keys(input, catalog), kept)
@@ -85,6 +89,12 @@ def _known(relation: Relation, catalog: Catalog) -> Keys:
             return _of_parts(inputs, catalog)
         case FullJoin() | Opened():
             return frozenset()
+
+
+def _differ(values: tuple[Expr, ...]) -> bool:
+    """Whether they are plain constants of which no two are equal."""
+    plain = {each.value for each in values if isinstance(each, Literal)}
+    return len(plain) == len(values)
 
 
 def _of_kept(join: Join, catalog: Catalog) -> Keys:

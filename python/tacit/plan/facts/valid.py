@@ -13,6 +13,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -50,7 +51,7 @@ def valid_bound(relation: Relation) -> int | None:
             return added([valid_bound(each) for each in inputs])
         case Limit(input, count, _):
             return least(valid_bound(input), count)
-        case Scan() | KeptScan() | Opened() | Join() | FullJoin() | Match() | Pairs() | Aggregate():
+        case Scan() | KeptScan() | Constants() | Opened() | Join() | FullJoin() | Match() | Pairs() | Aggregate():
             return row_bound(relation)
 
 

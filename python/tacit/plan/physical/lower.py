@@ -18,6 +18,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -118,7 +119,7 @@ class Lowering:
                 return self._limit(relation)
             case KeptScan():
                 return self._kept(relation)
-            case Scan() | Opened():
+            case Scan() | Constants() | Opened():
                 raise AssertionError(f"{relation} is always local")
 
     def _kept(self, relation: KeptScan) -> SharedTable:

@@ -14,6 +14,7 @@ from tacit.plan.algebra.expressions import reference
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -74,6 +75,8 @@ class Derivation:
                 return self._scan(relation)
             case KeptScan():
                 return self._kept(relation)
+            case Constants(_, columns):
+                return State(relation, {each.name: Derived(told=True) for each in columns})
             case Opened() | Match():
                 raise AssertionError("a bound query has neither")
             case Filter(input, predicate):

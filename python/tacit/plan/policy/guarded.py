@@ -15,6 +15,7 @@ from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Constants,
     Filter,
     FullJoin,
     Join,
@@ -136,7 +137,7 @@ class _Guarding:
         match relation:
             case Scan():
                 return from_scan(relation, wanted, self.catalog)
-            case KeptScan() | Opened():
+            case KeptScan() | Constants() | Opened():
                 return Carried(relation)
             case Filter(input, predicate):
                 below = beneath(input)

@@ -15,6 +15,7 @@ from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,
     Broadcast,
+    Constants,
     Filter,
     FullJoin,
     Join,
@@ -54,7 +55,7 @@ def _collect(relation: Relation, wanted: Iterable[str], needs: Needs) -> None:
     wanted |= known or frozenset()
     needs[relation] = wanted
     match relation:
-        case Scan() | KeptScan() | Opened():
+        case Scan() | KeptScan() | Constants() | Opened():
             return
         case Filter(input, predicate):
             _collect(input, wanted | columns_of(predicate), needs)
@@ -99,6 +100,10 @@ def _rebuilt(relation: Relation, needs: Needs) -> Relation:
             return replace(
                 relation, columns=kept, fields=tuple(each for each in relation.fields if each.name in wanted)
             )
+        case Constants(rows, columns):
+            places = [place for place, each in enumerate(columns) if each.name in wanted]
+            listed = tuple(tuple(row[place] for place in places) for row in rows)
+            return replace(relation, rows=listed, fields=tuple(columns[place] for place in places))
         case Opened():
             return relation
         case Project(input, outputs):
