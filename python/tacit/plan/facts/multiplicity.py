@@ -11,16 +11,21 @@ from __future__ import annotations
 from math import prod
 
 from tacit.plan.algebra import bounds
+from tacit.plan.algebra.expressions import conjuncts
 from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Call,
+    ColumnRef,
     Constants,
+    Expr,
     Filter,
     FullJoin,
     Join,
     KeptScan,
     Limit,
+    Literal,
     Mark,
     Match,
     Opened,
@@ -32,7 +37,7 @@ from tacit.plan.algebra.relations import (
     Union,
     Window,
 )
-from tacit.plan.algebra.types import Field
+from tacit.plan.algebra.types import Integer
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.constants import constant_columns
 from tacit.plan.facts.fields import added, field_of, least, multiplied, names, row_bound
@@ -55,14 +60,31 @@ def _by_unique_sets(relation: Relation, columns: Columns, catalog: Catalog) -> i
     """As many as the columns that a unique set has besides have values together."""
     found: int | None = None
     for keys in unique_keys(relation, catalog):
-        sizes = [_values(field_of(relation, name)) for name in keys - columns]
+        sizes = [_values(relation, name) for name in keys - columns]
         if None not in sizes:
             found = least(found, prod(size for size in sizes if size is not None))
     return found
 
 
-def _values(field: Field) -> int | None:
-    return bounds.domain_size(field.type, field.nullable)
+def _values(relation: Relation, name: str) -> int | None:
+    """How many values a column may have, by its bounds or by a condition: of rows with the numbers 1 to 3, three."""
+    field = field_of(relation, name)
+    known = bounds.domain_size(field.type, field.nullable)
+    if not isinstance(relation, Filter) or not isinstance(field.type, Integer):
+        return known
+    limits = [limit for each in conjuncts(relation.predicate) if (limit := _limit(each, name)) is not None]
+    return least(known, max(min(limits) - field.type.low + 1, 0)) if limits else known
+
+
+def _limit(condition: Expr, name: str) -> int | None:
+    """What a column is at most, by a condition."""
+    match condition:
+        case Call("le", (ColumnRef(tested), Literal(int(most)))) | Call("ge", (Literal(int(most)), ColumnRef(tested))):
+            return most if tested == name else None
+        case Call("lt", (ColumnRef(tested), Literal(int(most)))) | Call("gt", (Literal(int(most)), ColumnRef(tested))):
+            return most - 1 if tested == name else None
+        case _:
+            return None
 
 
 def _by_operator(relation: Relation, columns: Columns, catalog: Catalog) -> int | None:
