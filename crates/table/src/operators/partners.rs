@@ -65,6 +65,9 @@ fn with_same_key<B: Backend>(
     repeats: usize,
     all: bool,
 ) -> tacit_mpc::Result<Vec<B::Bits>> {
+    if repeats == 1 {
+        return Ok(vec![]);
+    }
     let above: Vec<B::Bits> = key.iter().map(|plane| moved_bits::<B>(plane, -1)).collect();
     let first = circuits::equal(b, rows, key, &above)?;
     let mut same = vec![first.map(rows, |plane| plane.and(&Plane::from_fn(rows, |row| row > 0)))];

@@ -139,7 +139,7 @@ def most_ids(join: FullJoin, catalog: Catalog) -> int:
 def _consented(relation: Relation, made: Made, catalog: Catalog) -> Announced | None:
     """An announcement of the exact size, if the owner consents for all tables beneath to all that this shows."""
     tables, needed = sorted({scan.table for scan in scans(relation)}), _needed(relation)
-    if not all(needed <= table.consents for table in catalog.tables if table.name in tables):
+    if not tables or not all(needed <= table.consents for table in catalog.tables if table.name in tables):
         return None
     most = min(most_rows(relation), _together(relation, catalog))
     rules = tuple(DisclosureRule(f"owner consent: {each}") for each in sorted(needed))
