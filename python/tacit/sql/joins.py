@@ -25,11 +25,11 @@ from tacit.plan.algebra.relations import (
     Pairs,
     Project,
     Relation,
-    Scan,
 )
 from tacit.plan.algebra.trees import owner
 from tacit.plan.algebra.types import Decimal, Integer
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.described import described
 from tacit.plan.facts.fields import column, columns_of, fields, most_rows, names
 from tacit.plan.facts.multiplicity import most_equal
 from tacit.plan.facts.uniqueness import is_unique
@@ -265,19 +265,3 @@ def repeating(what: str, sides: Sides, position: Position | None) -> Unsupported
         f"{declare}join a subquery with GROUP BY or DISTINCT on its key",
         position,
     )
-
-
-def described(relation: Relation, keys: tuple[str, ...]) -> str | None:
-    """The table and columns behind join keys, where they come straight from a table."""
-    match relation:
-        case Scan(table, _, columns) | KeptScan(table, columns):
-            return f"{table}({', '.join(dict(columns)[key] for key in keys)})"
-        case Filter(input, _):
-            return described(input, keys)
-        case Project(input, outputs):
-            sources = [dict(outputs)[key] for key in keys]
-            if all(isinstance(source, ColumnRef) for source in sources):
-                return described(input, tuple(source.name for source in sources if isinstance(source, ColumnRef)))
-            return None
-        case _:
-            return None

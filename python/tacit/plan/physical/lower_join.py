@@ -8,6 +8,7 @@ from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.algebra.refusals import Position, UnsupportedSQL
 from tacit.plan.algebra.relations import Join, Mark, Pairs, Relation
 from tacit.plan.algebra.types import Boolean, Field
+from tacit.plan.facts.described import described
 from tacit.plan.facts.fields import field_of
 from tacit.plan.facts.kinds import Rep, equality_rep, kind_of_field
 from tacit.plan.physical import operators as ops
@@ -15,7 +16,7 @@ from tacit.plan.physical.demands import Want, part
 from tacit.plan.physical.emitter import Emitter
 from tacit.plan.physical.merging import Merge, agree, sortable
 from tacit.plan.physical.secure_expressions import Columns, SecureColumn
-from tacit.plan.physical.tables import SharedTable, exactly, physical_name, physical_of
+from tacit.plan.physical.tables import SharedTable, physical_name, physical_of
 
 MOST_PAIRS = 1 << 20
 """No more pairs of rows are made under MPC. The native operator refuses more, too."""
@@ -53,7 +54,7 @@ def place_join(
         **(_nullable(left_columns) if relation.keeps_right else left_columns),
         **(_nullable(right_columns) if relation.keeps_left else right_columns),
     }
-    rows = right.rows + left.rows if relation.keeps_left else right.rows * exactly(relation.repeats)
+    rows = right.rows + left.rows if relation.keeps_left else right.rows.times(relation.repeats)
     merge = _merge(operator, emit)
     return emit.secure(relation, operator, rows, columns), merge
 
@@ -113,14 +114,16 @@ def _refuse_partners(relation: Join, left: int, right: int) -> None:
     repeats = relation.repeats
     if repeats == 1 or repeats * (left + right) <= MOST_PARTNERS:
         return
-    sizes = f"{left:,} rows, of which {repeats:,} may have one key, with {right:,} rows"
-    undeclared = max(left, right) >= UNDECLARED_ROWS
-    more = "declare their rows, or " if undeclared else ""
-    raise UnsupportedSQL(
-        f"a join of {'tables that declare no rows' if undeclared else sizes}, whose keys repeat on both sides,",
-        f"{more}declare that values repeat less often: at most {MOST_PARTNERS:,} rows are moved",
-        relation.position,
-    )
+    if max(left, right) >= UNDECLARED_ROWS:
+        advice = "declare their rows"
+        what = "a join of tables that declare no rows, whose keys may repeat on both sides,"
+    else:
+        what = f"a join of {left:,} with {right:,} rows, whose keys may repeat {repeats:,} times on both sides,"
+        sides = (relation.left, relation.left_keys), (relation.right, relation.right_keys)
+        found = " or ".join(dict.fromkeys(each for side in sides if (each := described(*side)) is not None))
+        advice = f"declare {found or 'keys'} unique, or that values there repeat less often"
+    instead = f"{advice}: {MOST_PARTNERS:,} rows may be moved, those of both sides as often as keys repeat"
+    raise UnsupportedSQL(what, instead, relation.position)
 
 
 def equality(relation: Relation, keys: tuple[str, ...], hashed: int) -> list[tuple[str, Rep]]:
