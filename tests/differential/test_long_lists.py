@@ -1,4 +1,7 @@
-"""Conditions with a thousand constants: lists and chains of AND and OR, where one party computes and where nodes do."""
+"""Conditions with a thousand constants: lists and chains of AND and OR, where one party computes and where nodes do.
+
+Sums of hundreds of terms, too.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ from .federations import Declared, pooled, store
 from .running import Engine, among_threads, ask, by_processes, in_clear, reference
 
 MANY = 1000
+TERMS = 400
+"""Of a sum: DuckDB itself refuses more than a thousand levels."""
 ROWS = 300
 NUMBERS = ", ".join(str(3 * number) for number in range(MANY))
 WORDS = ", ".join(f"'w{number}'" for number in range(0, 2 * MANY, 2))
@@ -34,12 +39,15 @@ QUERIES = {
     "and of both": f"SELECT COUNT(*) AS n FROM {BOTH} WHERE "
     + " AND ".join(f"v + w <> {3 * each}" for each in range(MANY)),
     "of groups": f"SELECT t, SUM(v) AS s FROM {BOTH} GROUP BY t HAVING COUNT(*) IN ({NUMBERS})",
+    "sum": f"SELECT SUM({' + '.join(['v'] * TERMS)} - v) AS s, MIN({' - '.join(['w', 'v'] * TERMS)}) AS m FROM {BOTH}",
+    "sums": f"SELECT t, {' + '.join(['SUM(v)'] * TERMS)} FROM {BOTH} WHERE {' - '.join(['v'] * TERMS)} < w GROUP BY t",
     "in a choice": f"SELECT SUM(CASE WHEN w IN ({NUMBERS}) THEN v ELSE 1 END) AS s FROM {BOTH}",
 }
 
 CASES: list[tuple[str, Engine]] = [
     *((name, in_clear) for name in QUERIES),
     ("in of both", among_threads),
+    ("sum", among_threads),
     ("not in of both", by_processes),
 ]
 
@@ -73,7 +81,7 @@ def test_a_thousand_constants_mean_what_they_mean_in_duckdb(
     assert expected.rows, "a test of nothing"
 
 
-@pytest.mark.parametrize("name", ["or", "and of both", "of groups", "in a choice"])
+@pytest.mark.parametrize("name", ["or", "and of both", "of groups", "sum", "sums", "in a choice"])
 def test_a_thousand_constants_are_explained(name: str, keys: Path, tmp_path: Path) -> None:
     federation = store(TABLES, tmp_path, keys)
     plan = compile_query(QUERIES[name], federation.catalog, federation.recipients)

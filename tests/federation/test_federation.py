@@ -128,7 +128,7 @@ def test_every_entry_is_documented() -> None:
     assert documented >= {
         "engine", "nodes", "recipients", "address", "certificate", "private_key", "ledger", "kept", "connect_timeout",
         "idle_timeout", "latency", "bandwidth", "path", "unique", "rows", "most_rows", "consents", "delivered", "type",
-        "nullable", "open",
+        "nullable", "open", "repeats",
         "min", "max", "max_length", "values", "readers",
     }  # fmt: skip
 
@@ -303,6 +303,8 @@ MISTAKES = [
     ("consents = []", 'delivered = "yes"', AT + "delivered is 'yes'; write true or false."),
     ("consents = []", 'delivered = true\nconsents = ["groups"]', AT + "is delivered and has consents; "
      "remove consents, because nothing of it is computed at its owner."),
+    ('x = "INTEGER"', 'x = { type = "INTEGER", repeats = 0 }', "offers/a.toml, [tables.t.columns.x]: repeats is 0; "
+     "write a whole number from 1."),
     ("consents = []", "rows = -1", AT + "rows is -1; write a whole number from 0."),
     ("consents = []", "rows = 1.5", AT + "rows is 1.5; write a whole number."),
     ("consents = []", "rows = 1\nmost_rows = 2", AT + "has both rows and most_rows; "
@@ -366,7 +368,7 @@ COLUMN_MISTAKES = [
     ('{ type = "TIMESTAMP", max = "2024-01-01 24:00:00" }', X + "max is '2024-01-01 24:00:00'; "
      "write it as a date and time without a time zone, for example 2024-12-31 23:59:59."),
     ('{ type = "TIMESTAMP", scale = 3 }', X + "there is no entry 'scale'; "
-     "known here are max, min, nullable, readers, type."),
+     "known here are max, min, nullable, readers, repeats, type."),
     ('"DOUBLE"', X + f"type is DOUBLE without scale and min and max; {ALL_THREE}"),
     ('{ type = "DOUBLE", scale = 2, max = 9 }', X + f"type is DOUBLE without min; {ALL_THREE}"),
     ('{ type = "DOUBLE", scale = 40, min = 0, max = 9 }', X + "scale is 40; write a whole number from 0 to 38."),
@@ -376,11 +378,11 @@ COLUMN_MISTAKES = [
      "correct it or take a wider type."),
     ('{ type = "DATE", min = "20240101" }', X + "min is '20240101'; write it as a date, for example 2024-12-31."),
     ('{ type = "DATE", min = "someday" }', X + "min is 'someday'; write it as a date, for example 2024-12-31."),
-    ('{ type = "BOOLEAN", min = 0 }', X + "there is no entry 'min'; known here are nullable, readers, type."),
+    ('{ type = "BOOLEAN", min = 0 }', X + "there is no entry 'min'; known here are nullable, readers, repeats, type."),
     ('{ type = "VARCHAR", max = 9 }', X + "there is no entry 'max'; "
-     "known here are max_length, nullable, readers, type, values."),
+     "known here are max_length, nullable, readers, repeats, type, values."),
     ('{ type = "VARCHAR", values = ["a"], max_lenght = 1 }', X + "there is no entry 'max_lenght'; "
-     "known here are nullable, readers, type, values."),
+     "known here are nullable, readers, repeats, type, values."),
     ('{ type = "VARCHAR", max_length = -1 }', X + "max_length is -1; write a whole number from 1."),
     ('{ type = "VARCHAR", max_length = 3, values = ["a"] }', X + "has both values and max_length; keep values only."),
     ('{ type = "VARCHAR", values = [] }', X + "values is empty; list the strings that occur, or leave values out."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -266,6 +267,24 @@ def test_null_in_a_key_counts_as_a_value(tmp_path: Path) -> None:
     source = table("t", path, {"x": (BIGINT,), "y": BIGINT}, unique=(frozenset({"x", "y"}),))
     problem = "the value repeats that of row 2, but is declared unique"
     assert error(source) == f"t.csv, row 4, column x and y: {problem}; {UNIQUE}"
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_a_value_in_more_rows_than_declared(tmp_path: Path, format: str) -> None:
+    if format == "csv":
+        path = write(tmp_path / "t.csv", "x,y\n1,7\n,7\n1,7\n,8\n,8\n2,8\n1,8\n1,8\n")
+    else:
+        path = parquet(
+            tmp_path / "t.parquet", "SELECT unnest([1,NULL,1,NULL,NULL,2,1,1]) AS x, unnest([7,7,7,8,8,8,8,8]) AS y"
+        )
+    plain = table("t", path, {"x": (BIGINT,), "y": BIGINT})
+    source = replace(plain, columns=(replace(plain.columns[0], repeats=2), plain.columns[1]))
+    problem = "the value is in more than 2 rows, the declared repeats"
+    advice = "remove rows, or raise repeats in the offer."
+    assert error(source) == f"t.{format}, row 7, column x: {problem}; {advice}"
+    assert error(source, "y") == error(source)  # the plan may rest on it without a read
+    met = replace(plain, columns=(replace(plain.columns[0], repeats=4), replace(plain.columns[1], repeats=5)))
+    assert len(rows(scan(met), met)) == 8, "a bound that is met exactly, and NULLs that do not count"
 
 
 @pytest.mark.parametrize("bound", ["rows", "most_rows"])

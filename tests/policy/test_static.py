@@ -290,6 +290,16 @@ ATTACKS = [
     ("SELECT t FROM (SELECT ssn, SUM(cost) AS t FROM visits GROUP BY ssn) x", {"floor"}),
     ("SELECT seat, COUNT(*) FROM people WHERE vip GROUP BY seat", {"floor", "select"}),
     ("SELECT floor FROM rooms", set()),
+    ("SELECT COUNT(*) FROM copies k JOIN visits v ON k.ssn = v.ssn", {"floor"}),
+    ("SELECT SUM(a.cost) FROM visits a JOIN visits b ON a.ssn = b.ssn", {"floor"}),
+    ("SELECT k.copy FROM copies k LEFT JOIN visits v ON k.ssn = v.ssn", {"matches", "floor"}),
+    ("SELECT COUNT(*) FROM copies k FULL JOIN visits v ON k.ssn = v.ssn", {"floor", "repeats"}),
+    ("SELECT a.copy FROM copies a JOIN copies b ON a.ssn = b.ssn", set()),
+    ("SELECT SUM(v.w) FROM people p JOIN (VALUES (1, 1), (2, 2)) v(ssn, w) ON p.ssn = v.ssn", {"weights"}),
+    ("SELECT COUNT(*) FROM people UNION ALL SELECT 1", {"weights"}),
+    ("SELECT SUM(v.w) FROM customers c JOIN (VALUES (1, 1), (2, 2)) v(ssn, w) ON c.ssn = v.ssn", set()),
+    ("SELECT DISTINCT ON (city) points FROM people ORDER BY points", {"select"}),
+    ("SELECT city FROM people EXCEPT ALL SELECT segment FROM customers", {"window", "floor"}),
 ]  # fmt: skip
 
 

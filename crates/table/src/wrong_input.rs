@@ -90,6 +90,12 @@ pub enum WrongInput {
         /// The party.
         trusted: String,
     },
+    /// A join of repeated keys in which a party is to see keys.
+    #[error("{trusted} cannot order the rows of a join whose left keys repeat")]
+    RepeatedTrusted {
+        /// The party.
+        trusted: String,
+    },
     /// Groups that a party is to order, of which an aggregate needs the order of a column, too.
     #[error("{trusted} cannot order rows for {aggregate:?}, which needs the order of a column that it does not see")]
     TrustedOrder {
@@ -169,6 +175,27 @@ pub enum WrongInput {
     JoinRows {
         /// Rows of both sides together.
         rows: usize,
+    },
+    /// More rows than may be moved for a join of repeated keys.
+    #[error(
+        "a join of {left} and {right} rows, where {repeats} rows may have one key, moves more than {most}; ask about \
+         fewer rows, or declare that keys repeat less often"
+    )]
+    Partners {
+        /// Rows of the side whose keys repeat so often.
+        left: usize,
+        /// Rows of the other side.
+        right: usize,
+        /// The most rows of one key.
+        repeats: usize,
+        /// The most rows that are moved.
+        most: usize,
+    },
+    /// A join of repeated keys that keeps rows of the wrong side, or a number of repeats that is none.
+    #[error("a join where {repeats} left rows may have one key; it has one at least, and left rows stay only with one")]
+    Repeats {
+        /// The most left rows of one key.
+        repeats: usize,
     },
     /// More pairs of rows than may be made.
     #[error("{left} rows beside {right} rows are more than {most} pairs; ask about fewer rows, or join by equal keys")]

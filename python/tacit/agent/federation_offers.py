@@ -138,9 +138,10 @@ def _opened(column: Section, field: Field, parties: tuple[str, ...]) -> Column:
             raise column.error(f"has {entry}, but its table has open = true", f"remove {entry}, or open")
     readers = column.names("readers", default=())
     column.all_known("readers", readers, parties, "party")
-    return Column(field, frozenset(readers), OPEN_COLUMN, is_rounded(column))
+    return Column(field, frozenset(readers), OPEN_COLUMN, is_rounded(column), column.count("repeats", least=1))
 
 
 def _with_terms(column: Section, field: Field, owner: str, table: Terms, parties: tuple[str, ...]) -> Column:
     terms = read_column_terms(column, field.type, table, parties)
-    return Column(field, selecting(table, terms) - {owner}, terms, is_rounded(column))
+    readers, repeats = selecting(table, terms) - {owner}, column.count("repeats", least=1)
+    return Column(field, readers, terms, is_rounded(column), repeats)

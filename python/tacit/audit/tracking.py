@@ -76,7 +76,7 @@ class Tracker:
             case Union(inputs):
                 below = self._follow(inputs[path[0]], path[1:])
                 return _renamed(below, dict(zip(names(inputs[path[0]]), names(relation), strict=True)))
-            case Join(kept="none") | FullJoin():
+            case Join(kept="none", repeats=1) | FullJoin():
                 return self._joined(relation, path)
             case Broadcast(input, scalar) if path[0] == 0:
                 return self._beside(self._follow(input, path[1:]), scalar)

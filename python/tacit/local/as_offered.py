@@ -58,7 +58,7 @@ def check_columns(table: Table, names: Iterable[str], form: CsvForm, memory: str
 
     Returns the table's rows; raises DataError.
     """
-    fields = used_fields(table, {*names}.union(*table.unique))
+    fields = used_fields(table, {*names}.union(table.relied_on))
     limits = {} if memory is None else {"memory_limit": memory}
     with (
         tempfile.TemporaryDirectory(prefix="tacit-") as spill,

@@ -47,6 +47,10 @@ def check_source(database: duckdb.DuckDBPyConnection, source: Source) -> int:
     _check_row_bound(source, rows)
     for keys in source.table.unique:
         _check_unique(database, source, [field.name for field in source.fields if field.name in keys])
+    declared = {column.field.name: column.repeats for column in source.table.columns}
+    for name in (field.name for field in source.fields):
+        if (most := declared[name]) is not None:
+            _check_repeats(database, source, name, most)
     return rows
 
 
@@ -156,3 +160,17 @@ def _check_unique(database: duckdb.DuckDBPyConnection, source: Source, keys: lis
     problem = f"the value repeats that of row {first}, but is declared unique"
     advice = "remove one of the rows, or the key from unique in the offer"
     raise DataError(source.path, problem, advice, row=second_row, column=" and ".join(keys))
+
+
+def _check_repeats(database: duckdb.DuckDBPyConnection, source: Source, name: str, most: int) -> None:
+    """No value but NULL is in more rows than declared."""
+    key = quoted(name)
+    values = f"FROM {source.raw} WHERE {key} IS NOT NULL GROUP BY {key}"
+    if not database.execute(f"SELECT 1 {values} HAVING count(*) > {most} LIMIT 1").fetchall():
+        return
+    row, time = quoted("row number"), quoted("time of the value")
+    rows = f"SELECT {source.position} + 1 AS {row}, {key} FROM {source.numbered} WHERE {key} IS NOT NULL"
+    times = f"SELECT {row}, row_number() OVER (PARTITION BY {key} ORDER BY {row}) AS {time} FROM ({rows})"
+    (first,), *_ = database.execute(f"SELECT min({row}) FROM ({times}) WHERE {time} > {most}").fetchall()
+    problem = f"the value is in more than {most} rows, the declared repeats"
+    raise DataError(source.path, problem, "remove rows, or raise repeats in the offer", row=first, column=name)

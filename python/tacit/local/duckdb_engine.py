@@ -189,7 +189,7 @@ class _Stream:
 
 
 def _used_columns(plan: PlacedPlan, party: str, owned: Mapping[str, Table]) -> dict[str, frozenset[str]]:
-    """The party's tables that its steps scan, with the columns they read and the unique keys that the plan may rest on.
+    """The party's tables that its steps scan, with the columns they read and those that the plan may rest on.
 
     A plan can rest on a key without reading it: a DISTINCT over unique rows, say, is not computed at all.
     """
@@ -205,7 +205,7 @@ def _used_columns(plan: PlacedPlan, party: str, owned: Mapping[str, Table]) -> d
         for scan in found:
             columns = frozenset(source for _, source in scan.columns)
             used[scan.table] = used.get(scan.table, frozenset()) | columns
-    return {name: columns.union(*owned[name].unique) for name, columns in used.items()}
+    return {name: columns.union(owned[name].relied_on) for name, columns in used.items()}
 
 
 def _result(step: int) -> str:

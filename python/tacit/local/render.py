@@ -16,6 +16,7 @@ from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,
     Broadcast,
+    Constants,
     Filter,
     FullJoin,
     Join,
@@ -73,6 +74,8 @@ class _Renderer:
             case Scan():
                 columns = [(name, column(source)) for name, source in relation.columns]
                 return _select(columns).from_(_table(self._leaves.scanned(relation)))
+            case Constants():
+                return _constants(relation)
             case Opened():
                 return _select(_columns(names(relation))).from_(_table(self._leaves.opened(relation)))
             case Filter(input, predicate):
@@ -244,6 +247,18 @@ def _select(outputs: Outputs) -> exp.Select:
 
 def _columns(listed: Iterable[str], relation: str = INPUT) -> list[tuple[str, exp.Expr]]:
     return [(name, column(name, relation)) for name in listed]
+
+
+def _constants(relation: Constants) -> exp.Query:
+    """A VALUES list."""
+    types = [each.type for each in relation.fields]
+    rows = [
+        exp.Tuple(expressions=[cast(render_expression(each), type_) for each, type_ in zip(row, types, strict=True)])
+        for row in relation.rows
+    ]
+    columns = [exp.to_identifier(each, quoted=True) for each in names(relation)]
+    alias = exp.TableAlias(this=exp.to_identifier(INPUT, quoted=True), columns=columns)
+    return _select(_columns(names(relation))).from_(exp.Values(expressions=rows, alias=alias))
 
 
 def _table(name: str) -> exp.Expr:

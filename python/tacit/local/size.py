@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Constants,
     Filter,
     FullJoin,
     Join,
@@ -36,6 +37,8 @@ def unfiltered_rows(relation: Relation, tables: Mapping[str, int], sliced: Calla
             return sliced(relation)
         case Scan(table):
             return tables[table]
+        case Constants():
+            return len(relation.rows)
         case Filter(input) | Project(input) | Window(input) | Sort(input) | Broadcast(input) | Mark(input):
             return unfiltered_rows(input, tables, sliced)
         case Aggregate(input, keys):
@@ -43,7 +46,7 @@ def unfiltered_rows(relation: Relation, tables: Mapping[str, int], sliced: Calla
         case Union(inputs):
             return sum(unfiltered_rows(each, tables, sliced) for each in inputs)
         case Join(_, right) if not relation.keeps_left:
-            return unfiltered_rows(right, tables, sliced)
+            return unfiltered_rows(right, tables, sliced) * relation.repeats
         case Pairs(left, right):
             return unfiltered_rows(left, tables, sliced) * unfiltered_rows(right, tables, sliced)
         case Join(left, right) | FullJoin(left, right):

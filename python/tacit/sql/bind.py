@@ -9,6 +9,7 @@ from sqlglot import exp
 from tacit.plan.algebra.relations import Project, Relation, Sort
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import names
+from tacit.sql.constants import values_list
 from tacit.sql.correlation import around_columns, is_correlated, refused
 from tacit.sql.from_clause import Ctes, From, renamed
 from tacit.sql.ordering import limited, order_terms, sorted_by
@@ -31,7 +32,7 @@ def bind(sql: str, catalog: Catalog) -> Relation:
 
 def bind_query(text: Text, statement: exp.Expr, catalog: Catalog) -> Relation:
     """The meaning of a statement that is a query. Raises as ``bind`` does."""
-    if not isinstance(statement, exp.Query):
+    if not isinstance(statement, exp.Query | exp.Values):
         raise text.unsupported(statement, type(statement).__name__.upper(), "write a SELECT")
     return _Binder(text, catalog).query(statement, {})
 
@@ -65,7 +66,7 @@ class _Binder:
             case exp.SetOperation():
                 return self._set_operation(node, ctes, around, named)
             case exp.Values():
-                raise self.text.unsupported(node, "VALUES", "put the rows into a table of an owner")
+                return values_list(node, self.text, self.catalog)
             case _:
                 raise self.text.unsupported(node, f"{type(node).__name__.upper()} as a query", "write a SELECT")
 

@@ -1,4 +1,4 @@
-"""CAST: only where the value stays the same, or where a single party computes it in clear (to DOUBLE, or to a day)."""
+"""CAST: only where the value stays the same, or where a single party computes it in clear (of DOUBLE, or to a day)."""
 
 from __future__ import annotations
 
@@ -39,6 +39,8 @@ def cast(value: Expr, node: exp.Cast, text: Text) -> Expr:
                 return _fitting(changed, target)
         case Decimal(), Integer(_, _, sql):
             return _fitting(_rounded(value, sql), target)
+        case Double(), (Integer() | Decimal()):
+            return Call("cast", (value,), _beyond(target), value.nullable)
         case (_, Varchar()):
             return strings.as_text(value, text.position(node))
         case (Date(), Timestamp()):
@@ -68,6 +70,12 @@ def _rounded(value: Expr, sql: IntegerName) -> Expr:
         return known(nearest if value.value >= 0 else -nearest, Integer(0, 0, sql))
     low, high = bounds.rescale(bounds.range_of(value.type), -value.type.scale)
     return Call("cast", (value,), Integer(low, high, sql), value.nullable)
+
+
+def _beyond(target: Integer | Decimal) -> Type:
+    """A type whose bounds say that a DOUBLE may not fit it, so that DuckDB may refuse the value."""
+    low, high = bounds.sql_range(target) or (0, 0)
+    return bounds.with_range(target, (low - 1, high + 1))
 
 
 def _day(value: Expr) -> Expr:

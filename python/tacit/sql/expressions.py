@@ -16,6 +16,7 @@ from tacit.plan.algebra.types import Boolean, Double, Integer
 from tacit.sql import arithmetic, calendar, functions, intervals
 from tacit.sql.aggregate_calls import is_aggregate
 from tacit.sql.casts import cast
+from tacit.sql.chains import is_long, summed, terms
 from tacit.sql.coercion import (
     NULL,
     Mismatch,
@@ -114,6 +115,8 @@ class Expressions:
                 return arithmetic.quotient(self.bind(node.this), self.bind(node.expression), position)
             case exp.Add() | exp.Sub() if is_interval(node.expression) or is_interval(node.this):
                 return self._shifted(node)
+            case exp.Add() | exp.Sub() if is_long(node):
+                return self._summed(node)
             case exp.Binary() if type(node) in _ARITHMETIC:
                 pair = self.bind(node.this), self.bind(node.expression)
                 return arithmetic.binary(_ARITHMETIC[type(node)], *pair, position)
@@ -169,6 +172,12 @@ class Expressions:
                 if found is None:
                     raise self._refusal(node)
                 return found
+
+    def _summed(self, node: exp.Expr) -> Expr:
+        """A sum of many terms."""
+        first, others = terms(node)
+        values = [self.bind(first), *(self.bind(each.value) for each in others)]
+        return summed(values, [each.op for each in others])
 
     def _shifted(self, node: exp.Add | exp.Sub) -> Expr:
         """A day or moment plus or minus an INTERVAL."""

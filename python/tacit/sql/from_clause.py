@@ -14,6 +14,7 @@ from tacit.plan.facts.catalog import Catalog, KeptTable, Table, UnitedTable
 from tacit.plan.facts.deliveries import delivered_table, delivery_name
 from tacit.plan.facts.fields import columns_of, fields, names
 from tacit.sql import arithmetic
+from tacit.sql.constants import one_row, values_list
 from tacit.sql.correlation import without_around
 from tacit.sql.divided_columns import with_parts
 from tacit.sql.expressions import Expressions
@@ -56,10 +57,19 @@ class From:
         self.first, self.settled, self.first_source = 0, 0, 0
         clause = node.args.get("from_")
         if clause is None:
-            raise text.unsupported(node, "a SELECT without FROM", "select from a table or a subquery")
+            self._without_tables(node)
+            return
         self._add(clause.this)
         for join in node.args.get("joins") or []:
             self._join(join)
+
+    def _without_tables(self, node: exp.Select) -> None:
+        """One row, of which nothing can be named."""
+        if any(each.is_star for each in node.expressions):
+            raise self.text.invalid(node, "* needs a FROM clause; name the tables.")
+        name = fresh("row", "", self.taken)
+        self.taken.add(name)
+        self.items.append(Joined("", one_row(name, self.catalog), self.text.position(node)))
 
     def _join(self, join: exp.Join) -> None:
         kind = join_kind(join, self.text)
@@ -169,7 +179,7 @@ class From:
             only(node, self.text, {"this", "alias"}, "FROM")
             relation = self._named(node)
         elif isinstance(node, exp.Values):
-            raise self.text.unsupported(node, "VALUES in FROM", "put the rows into a table of an owner")
+            relation = values_list(node, self.text, self.catalog)
         else:
             instead = "select the column in a subquery, and join on it"
             what = f"{type(node).__name__.upper()} in FROM"

@@ -189,10 +189,13 @@ def _within(node: exp.Window) -> Iterator[exp.Expr]:
 
 def has_aggregate(node: exp.Expr) -> bool:
     """Whether an expression calls an aggregate itself (not in a subquery)."""
-    if isinstance(node, exp.Query):
-        return False
-    if isinstance(node, exp.Window):
-        return any(has_aggregate(each) for each in _within(node))
-    if isinstance(node, exp.AggFunc):
-        return True
-    return any(has_aggregate(each) for each in node.iter_expressions())
+    waiting = [node]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, exp.AggFunc):
+            return True
+        if isinstance(each, exp.Window):
+            waiting += _within(each)
+        elif not isinstance(each, exp.Query):
+            waiting += each.iter_expressions()
+    return False

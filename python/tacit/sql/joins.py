@@ -1,8 +1,8 @@
 """The relations of a FROM clause joined along the equalities of ON, USING and WHERE.
 
-Inner joins, comma joins and WHERE conditions mean the same: all relations, all conditions. Each join by equalities
-needs one side whose keys are unique, which becomes the left side. Relations of one row are added to every row, and
-relations that no equality joins are paired row by row. What is left is a filter.
+Inner joins, comma joins and WHERE conditions mean the same: all relations, all conditions. Of a join by equalities the
+side whose keys are unique becomes the left side, or else the one of which fewer rows may have one key. Relations of one
+row are added to every row, and relations that no equality joins are paired row by row. What is left is a filter.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     Join,
@@ -24,17 +25,18 @@ from tacit.plan.algebra.relations import (
     Pairs,
     Project,
     Relation,
-    Scan,
 )
 from tacit.plan.algebra.trees import owner
 from tacit.plan.algebra.types import Decimal, Integer
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.fields import column, columns_of, fields, names
+from tacit.plan.facts.described import described
+from tacit.plan.facts.fields import column, columns_of, fields, most_rows, names
+from tacit.plan.facts.multiplicity import most_equal
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.sql.scope import fresh
 
-Sides = tuple[tuple[Relation, tuple[str, ...]], tuple[Relation, tuple[str, ...]]]
-"""Both sides of a join, with their key columns."""
+Sides = tuple[tuple[Relation, tuple[str, ...]], ...]
+"""Sides of a join, with their key columns."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,8 @@ def is_single_row(relation: Relation) -> bool:
             return not keys
         case KeptScan(single=single):
             return single
+        case Constants(rows):
+            return len(rows) == 1
         case Project(input, _):
             return is_single_row(input)
         case Broadcast(input, scalar):
@@ -122,8 +126,29 @@ def _best_step(current: Relation, pending: list[Joined], conditions: list[Expr],
         return None
     possible = [step for step in steps if _unique_side(step, catalog) is not None]
     if not possible:
-        raise _repeating(steps[0])
+        return _least_repeating(steps, catalog)
     return min(possible, key=lambda step: owner(step.other) is None or owner(step.other) != owner(current))
+
+
+def _least_repeating(steps: list[_Step], catalog: Catalog) -> _Step:
+    """The step that multiplies rows least. Raises UnsupportedSQL where no bound is known of any."""
+    bounds = [(step, known[0]) for step in steps if (known := _repeats(step, catalog))]
+    if not bounds:
+        raise _repeating(steps[0])
+    return min(bounds, key=lambda each: each[1])[0]
+
+
+def _repeats(step: _Step, catalog: Catalog) -> list[tuple[int, int, bool]]:
+    """How many rows of a side have one key at most, the least first, and how many rows that makes of all of the other.
+
+    The last member says whether it is the next relation's side.
+    """
+    sides = (step.other, step.other_keys, step.current), (step.current, step.current_keys, step.other)
+    found = []
+    for place, (side, keys, other) in enumerate(sides):
+        repeats = most_equal(side, frozenset(keys), catalog)
+        found += [] if repeats is None else [(repeats, repeats * most_rows(other), place == 0)]
+    return sorted(found)
 
 
 def _paired(current: Relation, item: Joined) -> Relation:
@@ -184,9 +209,14 @@ def _unique_side(step: _Step, catalog: Catalog) -> bool | None:
 
 def _joined(step: _Step, catalog: Catalog) -> Relation:
     position = next((each.position for each in step.equalities if isinstance(each, Call)), None)
-    if _unique_side(step, catalog):
-        return Join(step.other, step.current, step.other_keys, step.current_keys, position)
-    return Join(step.current, step.other, step.current_keys, step.other_keys, position)
+    unique, repeats = _unique_side(step, catalog), 1
+    if unique is None:
+        repeats, _, unique = _repeats(step, catalog)[0]
+    if unique:
+        sides = (step.other, step.current, step.other_keys, step.current_keys)
+    else:
+        sides = (step.current, step.other, step.current_keys, step.other_keys)
+    return Join(*sides, position, repeats=repeats)
 
 
 def with_keys(relation: Relation, keys: list[Expr], other: Relation) -> tuple[Relation, tuple[str, ...]]:
@@ -226,28 +256,12 @@ def _repeating(step: _Step) -> UnsupportedSQL:
 
 
 def repeating(what: str, sides: Sides, position: Position | None) -> UnsupportedSQL:
-    """The refusal of a join both of whose sides' keys may repeat."""
+    """The refusal of a join both of whose sides' keys may repeat. sides: of which a declaration would help."""
     sides_of_tables = [described(relation, keys) for relation, keys in sides]
     found = " or ".join(dict.fromkeys(side for side in sides_of_tables if side is not None))
-    declare = f"declare {found} unique, or " if found else ""
+    declare = f"declare {found} unique, or how often its values repeat, or " if found else ""
     return UnsupportedSQL(
         f"{what} whose keys may repeat on both sides",
         f"{declare}join a subquery with GROUP BY or DISTINCT on its key",
         position,
     )
-
-
-def described(relation: Relation, keys: tuple[str, ...]) -> str | None:
-    """The table and columns behind join keys, where they come straight from a table."""
-    match relation:
-        case Scan(table, _, columns) | KeptScan(table, columns):
-            return f"{table}({', '.join(dict(columns)[key] for key in keys)})"
-        case Filter(input, _):
-            return described(input, keys)
-        case Project(input, outputs):
-            sources = [dict(outputs)[key] for key in keys]
-            if all(isinstance(source, ColumnRef) for source in sources):
-                return described(input, tuple(source.name for source in sources if isinstance(source, ColumnRef)))
-            return None
-        case _:
-            return None

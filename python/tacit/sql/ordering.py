@@ -22,19 +22,22 @@ class Key:
 
 def order_terms(query: exp.Query, items: list[tuple[str, exp.Expr]], text: Text) -> list[Key]:
     """The terms of ORDER BY. A whole number or a bare name of the SELECT list means that output column."""
-    return [_term(ordered.this, items, text) for ordered in _ordered(query, text)]
+    return [output_term(ordered.this, items, text) for ordered in _ordered(query, text)]
 
 
 def sorted_by(relation: Relation, query: exp.Query, columns: list[str]) -> Relation:
     """The relation in order, one column for each term of ORDER BY."""
-    order = query.args.get("order")
-    if order is None:
-        return relation
-    keys: list[SortKey] = []
-    for column, ordered in zip(columns, order.expressions, strict=True):
+    keys = sort_keys(query, columns)
+    return Sort(relation, keys) if keys else relation
+
+
+def sort_keys(query: exp.Query, columns: list[str]) -> tuple[SortKey, ...]:
+    """ORDER BY, of which each term has its column."""
+    order, keys = query.args.get("order"), list[SortKey]()
+    for column, ordered in zip(columns, [] if order is None else order.expressions, strict=True):
         if all(key.column != column for key in keys):
             keys.append(SortKey(column, bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first"))))
-    return Sort(relation, tuple(keys))
+    return tuple(keys)
 
 
 def limited(relation: Relation, query: exp.Query, text: Text) -> Relation:
@@ -69,7 +72,8 @@ def _ordered(query: exp.Query, text: Text) -> list[exp.Ordered]:
     return list(order.expressions)
 
 
-def _term(node: exp.Expr, items: list[tuple[str, exp.Expr]], text: Text) -> Key:
+def output_term(node: exp.Expr, items: list[tuple[str, exp.Expr]], text: Text) -> Key:
+    """A term that may name an output column."""
     if isinstance(node, exp.Var | exp.Column) and node.name == "ALL":
         raise text.unsupported(node, "ORDER BY ALL", "name the columns")
     if isinstance(node, exp.Literal) and not node.is_string and str(node.this).isdigit():

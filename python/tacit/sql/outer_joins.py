@@ -12,10 +12,23 @@ from typing import Literal as OneOf
 
 from tacit.plan.algebra.expressions import conjunction, reference
 from tacit.plan.algebra.refusals import Position, UnsupportedSQL
-from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Filter, FullJoin, Join, Literal, Mark, Project, Relation
+from tacit.plan.algebra.relations import (
+    Call,
+    ColumnRef,
+    Expr,
+    Filter,
+    FullJoin,
+    Join,
+    Literal,
+    Mark,
+    Project,
+    Relation,
+    Union,
+)
 from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column, columns_of, fields, names
+from tacit.plan.facts.multiplicity import most_equal
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.sql.joins import Joined, pair_of, repeating, semi_join, with_keys
 from tacit.sql.scope import fresh
@@ -53,10 +66,10 @@ def outer_join(left: Relation, right: Joined, conditions: list[Expr], kept: Kept
     mine, its = sides
     if kept == "FULL" and mine.unique and its.unique and not (on.left or on.right or on.both):
         return FullJoin(mine.relation, its.relation, mine.keys, its.keys, position)
-    if not (mine.unique or its.unique):
-        raise repeating(what, ((mine.relation, mine.keys), (its.relation, its.keys)), position)
     if on.both:
         return _checked(sides, on.both, what, position)
+    if not (mine.unique or its.unique):
+        return _several(mine, its, what, position, catalog)
     # A side of which each row of the other has one partner at most is the left one, best one that need not stay.
     first, second = (its, mine) if its.unique and (mine.all or not mine.unique) else (mine, its)
     return _join(_limited(first), _limited(second), position)
@@ -134,6 +147,32 @@ def _join(left: _Side, right: _Side, position: Position | None) -> Join:
     kept = {(True, False): "left", (False, True): "right", (True, True): "both"}
     sides = (left.relation, right.relation, left.keys, right.keys)
     return Join(*sides, position, kept[left.all, right.all])
+
+
+def _several(mine: _Side, its: _Side, what: str, position: Position | None, catalog: Catalog) -> Relation:
+    """A join whose keys may repeat on both sides: of each row that stays all partners, whose number has a bound."""
+    pairs = [(rows, other) for rows, other in ((mine, its), (its, mine)) if rows.all]
+    bounds = [most_equal(other.relation, frozenset(other.keys), catalog) for _, other in pairs]
+    known = [(repeats, place) for place, repeats in enumerate(bounds) if repeats is not None]
+    if not known:
+        raise repeating(what, tuple((other.relation, other.keys) for _, other in pairs), position)
+    repeats, place = min(known)
+    rows, other = map(_limited, pairs[place])
+    found = Join(other.relation, rows.relation, other.keys, rows.keys, position, "right", repeats)
+    return Union((found, _alone(other, rows, found, position))) if other.all else found
+
+
+def _alone(side: _Side, other: _Side, joined: Relation, position: Position | None) -> Relation:
+    """The rows of a side without a partner, beside NULLs, as the rows of a join."""
+    name = fresh("matched", "join", {each.lower() for each in names(joined)})
+    marked = Mark(side.relation, other.relation, side.keys, other.keys, name, position)
+    rest = Filter(marked, Call("not", (ColumnRef(name, Boolean(), False),), Boolean(), False))
+    own = set(names(side.relation))
+    listed = [
+        (each.name, column(rest, each.name) if each.name in own else Literal(None, each.type))
+        for each in fields(joined)
+    ]
+    return Project(rest, tuple(listed))
 
 
 def _limited(side: _Side) -> _Side:

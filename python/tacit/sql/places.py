@@ -45,8 +45,10 @@ class Places:
                 waiting += each.iter_expressions()
 
     def _find_rejecting(self, node: exp.Expr) -> None:
-        for each in node.iter_expressions():
-            if isinstance(each, exp.Subquery):
-                self._rejecting.add(id(each))
-            elif isinstance(each, _ARITHMETIC):
-                self._find_rejecting(each)
+        waiting = [node]
+        while waiting:
+            for each in waiting.pop().iter_expressions():
+                if isinstance(each, exp.Subquery):
+                    self._rejecting.add(id(each))
+                elif isinstance(each, _ARITHMETIC):
+                    waiting.append(each)

@@ -10,13 +10,14 @@ from tacit.plan.algebra.relations import Aggregate, ColumnRef, Expr, Filter, Pro
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import columns_of, fields, names
 from tacit.sql.correlation import without_around
+from tacit.sql.distinct_on import distinct_terms, first_rows
 from tacit.sql.expressions import Expressions, conjuncts
 from tacit.sql.from_clause import From
 from tacit.sql.grouping import Grouping, has_aggregate
 from tacit.sql.grouping_sets import grouping_sets
 from tacit.sql.joins import semi_join
 from tacit.sql.membership import member_query
-from tacit.sql.ordering import Key, limited, order_terms, sorted_by
+from tacit.sql.ordering import Key, limited, order_terms, sort_keys, sorted_by
 from tacit.sql.scope import fresh, source_of
 from tacit.sql.subqueries import joined_with
 from tacit.sql.text import Text, only
@@ -48,10 +49,11 @@ class Select:
         """The whole SELECT; the output's columns are the SELECT list's."""
         source = self._source()
         items = self._items()
-        terms = order_terms(self.node, items, self.text)
+        distinct = distinct_terms(self.node, items, self.text)
+        terms = order_terms(self.node, items, self.text) + distinct
         grouping = self._grouping(source, items, terms)
         outputs, keys, over = self._bound(source, items, terms, grouping)
-        return self._finished(over, outputs, keys)
+        return self._finished(over, outputs, keys, len(distinct))
 
     def _source(self) -> Relation:
         """FROM and WHERE."""
@@ -193,8 +195,8 @@ class Select:
             raise self.text.invalid(clause, "QUALIFY without a window function; write WHERE or HAVING.")
         return condition
 
-    def _finished(self, over: Relation, outputs: list[Output], keys: list[Output]) -> Relation:
-        """The SELECT list, then DISTINCT, ORDER BY and LIMIT."""
+    def _finished(self, over: Relation, outputs: list[Output], keys: list[Output], on: int) -> Relation:
+        """The SELECT list, then DISTINCT, ORDER BY and LIMIT. on: how many keys at the end are those of DISTINCT ON."""
         listed = tuple((name, each) for name, each, _ in outputs)
         known = {each: name for name, each in reversed(listed)}
         hidden: dict[Expr, str] = {}
@@ -202,20 +204,19 @@ class Select:
         sort_names = []
         for output, each, node in keys:
             if not output and each not in known and each not in hidden:
-                if self.node.args.get("distinct"):
+                if self.node.args.get("distinct") and not on:
                     raise self.text.invalid(node, "with SELECT DISTINCT, ORDER BY can only use output columns.")
                 hidden[each] = fresh("order", "sort", taken)
                 taken.add(hidden[each].lower())
             sort_names.append(output or known.get(each) or hidden[each])
         relation: Relation = Project(over, listed + tuple((name, each) for each, name in hidden.items()))
-        if self.node.args.get("distinct"):
-            if self.node.args["distinct"].args.get("on") is not None:
-                instead = "group by these columns, with MIN or MAX of the others"
-                raise self.text.unsupported(self.node.args["distinct"], "DISTINCT ON", instead)
-            only(self.node.args["distinct"], self.text, set(), "DISTINCT")
+        order, distinct = sort_names[: len(sort_names) - on], sort_names[len(sort_names) - on :]
+        if on:
+            relation = first_rows(relation, distinct, sort_keys(self.node, order))
+        elif self.node.args.get("distinct"):
             relation = Aggregate(relation, tuple(name for name, _ in listed), ())
-        relation = limited(sorted_by(relation, self.node, sort_names), self.node, self.text)
-        if hidden:
+        relation = limited(sorted_by(relation, self.node, order), self.node, self.text)
+        if hidden or on:
             relation = Project(
                 relation,
                 tuple(

@@ -1,7 +1,8 @@
 """UNION, INTERSECT and EXCEPT: both sides under the left one's names, with common types.
 
 INTERSECT and EXCEPT are groups of both sides together by all columns, in which NULLs are equal: those with rows of both
-sides, or of none of the right one.
+sides, or of none of the right one. With ALL the rows of each side that are equal are numbered first: the number is one
+more column, so that each row meets one of the other side.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Union,
+    Window,
+    WindowOutput,
 )
 from tacit.plan.algebra.types import Boolean, Integer
 from tacit.plan.facts.fields import column, fields, names
@@ -36,9 +39,6 @@ def check_set_operation(node: exp.SetOperation, text: Text) -> None:
     if node.args.get("by_name"):
         raise text.unsupported(node.expression, f"{word} BY NAME", "list the columns of both sides in one order")
     only(node, text, PARTS, word)
-    if not isinstance(node, exp.Union) and not node.args.get("distinct"):
-        instead = f"write {word}, which has each row once"
-        raise text.unsupported(node.expression, f"{word} ALL", instead)
 
 
 def set_operation(left: Relation, right: Relation, node: exp.SetOperation, text: Text) -> Relation:
@@ -51,7 +51,11 @@ def set_operation(left: Relation, right: Relation, node: exp.SetOperation, text:
     if isinstance(node, exp.Union):
         whole = Union(tuple(part for side in sides for part in _parts(side)))
         return Aggregate(whole, names(whole), ()) if node.args.get("distinct") else whole
-    return _of_both(*sides, common=isinstance(node, exp.Intersect))
+    common, columns = isinstance(node, exp.Intersect), names(left)
+    if not node.args.get("distinct"):
+        number = fresh("number", "set", {each.lower() for each in columns})
+        sides = [_numbered(side, number) for side in sides]
+    return _of_both(sides[0], sides[1], columns, common=common)
 
 
 def _parts(side: Relation) -> tuple[Relation, ...]:
@@ -73,8 +77,13 @@ def _aligned(left: Relation, right: Relation, node: exp.SetOperation, text: Text
     return [_projected(side, tuple(out)) for side, out in zip((left, right), outputs, strict=True)]
 
 
-def _of_both(left: Relation, right: Relation, *, common: bool) -> Relation:
-    """The distinct rows of the left side that the right one has, or has not."""
+def _numbered(side: Relation, number: str) -> Relation:
+    """The rows, of which those that are equal have numbers from 1."""
+    return Window(side, names(side), (), (WindowOutput(number, "row_number"),))
+
+
+def _of_both(left: Relation, right: Relation, shown: tuple[str, ...], *, common: bool) -> Relation:
+    """The distinct rows of the left side that the right one has, or has not. shown: the columns that stay."""
     columns = names(left)
     taken = {each.lower() for each in columns}
     mine, its = fresh("left_rows", "set", taken), fresh("right_rows", "set", taken)
@@ -83,7 +92,7 @@ def _of_both(left: Relation, right: Relation, *, common: bool) -> Relation:
     of_both = [_compared("gt", counted, mine), _compared("gt", counted, its)]
     tests = of_both if common else [_compared("eq", counted, its)]
     kept = Filter(counted, conjunction(tests))
-    return Project(kept, tuple((name, column(kept, name)) for name in columns))
+    return Project(kept, tuple((name, column(kept, name)) for name in shown))
 
 
 def _marked(side: Relation, *marks: tuple[str, int]) -> Relation:

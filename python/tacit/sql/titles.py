@@ -9,6 +9,7 @@ import duckdb
 from sqlglot import exp
 
 from tacit.plan.algebra.refusals import Position
+from tacit.sql.chains import terms
 from tacit.sql.function_titles import function_text
 from tacit.sql.text import Text
 from tacit.sql.window_titles import mark, window_title
@@ -78,6 +79,8 @@ def _text(node: exp.Expr) -> str:
             return f"COALESCE({', '.join(_inner(each) for each in (node.this, *node.expressions))})"
         case exp.Nullif():
             return f'"nullif"({_inner(node.this)}, {_inner(node.expression)})'
+        case exp.Add() | exp.Sub():
+            return _sum(node)
         case exp.Binary() if type(node) in _SIGNS:
             return f"({_inner(node.this)} {_SIGNS[type(node)]} {_inner(node.expression)})"
         case exp.Count(this=exp.Star()) | exp.Count(this=None):
@@ -90,6 +93,15 @@ def _text(node: exp.Expr) -> str:
             return f"{node.meta['word']}({_arguments(node)})"
         case _:
             return _condition(node)
+
+
+def _sum(node: exp.Add | exp.Sub) -> str:
+    """A sum, which may have many terms."""
+    first, others = terms(node)
+    signs = {"add": "+", "sub": "-"}
+    if not others:  # of an INTERVAL
+        return f"({_inner(node.this)} {_SIGNS[type(node)]} {_inner(node.expression)})"
+    return "(" * len(others) + _inner(first) + "".join(f" {signs[each.op]} {_inner(each.value)})" for each in others)
 
 
 def _is_subquery(node: exp.Expr) -> bool:

@@ -150,13 +150,13 @@ impl KeptSides {
     }
 }
 
-/// `join`: every right row with the left row of equal keys.
+/// `join`: every right row with the left rows of equal keys.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Join {
     /// Step id.
     pub id: usize,
-    /// Step of the table whose keys are unique among valid rows.
+    /// Step of the table of whose valid rows no more than `repeats` have equal keys.
     pub left: usize,
     /// Step of the other table.
     pub right: usize,
@@ -168,11 +168,14 @@ pub struct Join {
     pub left_columns: Vec<String>,
     /// Columns kept of right.
     pub right_columns: Vec<String>,
-    /// Whether the owners sorted both tables by their keys, and left keys are unique among all rows that its owner
+    /// Whether the owners sorted both tables by their keys, and `repeats` holds of all rows that the left one's owner
     /// shares as valid ones. Then the rows are merged instead of sorted.
     #[serde(default)]
     pub merged: bool,
-    /// The sides whose rows without a match stay, beside NULLs.
+    /// The most left rows of equal keys, at least 1. The result has so many rows for each right row.
+    #[serde(default = "unique")]
+    pub repeats: usize,
+    /// The sides whose rows without a match stay, beside NULLs. Left rows stay only where `repeats` is 1.
     #[serde(default)]
     pub kept: KeptSides,
     /// A truth column of this name: whether a row is a right row that found a left row.
@@ -181,6 +184,10 @@ pub struct Join {
     /// The node that sees the keys of both tables and orders their rows. None: the nodes sort them without seeing them.
     #[serde(default)]
     pub trusted: Option<String>,
+}
+
+fn unique() -> usize {
+    1
 }
 
 /// `pairs`: every left row beside every right row.

@@ -1,11 +1,12 @@
-//! `join`: every right row with the left row of equal keys. Left keys are unique among valid rows.
+//! `join`: every right row with the left rows of equal keys, of which there are r at most among valid rows.
 //!
 //! Functionality: the rows of right, in their order, with the columns of the left row that has the same keys. They are
-//! valid where they were, and where there is such a valid left row without a NULL among its keys. Discloses nothing:
-//! not even which rows match, or how many.
+//! valid where they were, and where there is such a valid left row without a NULL among its keys. With r above 1 this
+//! comes r times, one after the other: with the last of these left rows, the one before it, and so on. Discloses
+//! nothing: not even which rows match, or how many.
 //!
-//! Where right rows are kept, all that were valid stay valid, and the columns of left are NULL where there is no such
-//! left row. Where left rows are kept, the rows of left follow, in their order, with NULL in the columns of right. They
+//! Where right rows are kept, all that were valid stay valid the first time, and the columns of left are NULL where
+//! there is no such left row. Where left rows are kept, for which r has to be 1, the rows of left follow, in their order, with NULL in the columns of right. They
 //! are valid where they were, and where no valid right row has their keys. A truth column may say which rows are right
 //! rows that found a left row: with right rows kept that is a mark join.
 //!
@@ -29,24 +30,27 @@
 //! counted before each left row. It was found if that number is larger at the next left row.
 //!
 //! Where a party may see the keys, it orders the rows instead, and tells which found one ([`super::trusted_join`]).
+//! Where left keys repeat, left rows get wide on the way ([`super::partners`]).
 //!
 //! Cost beyond the sort: n left and m right rows have W bits of left columns and key. About 4/3 (n + 2 (n + m)) W bits
 //! and 14 rounds, and one equality of m keys. Right columns never move. Kept right rows: an AND for each bit of the
 //! left columns of m rows, in two rounds. Kept left rows: two moves of n + m bits and an AND of n bits, in constant
-//! rounds. Where rows are merged, these are two moves of numbers of 32 bits and a test for zero.
+//! rounds. Where rows are merged, these are two moves of numbers of 32 bits and a test for zero. Of r left rows a key
+//! 4/3 2 (n + m) W r bits are moved, and the AND and the masks are of r m rows.
 
 use std::sync::Arc;
 
 use tacit_math::Plane;
 use tacit_mpc::circuits::{self, Planes};
-use tacit_mpc::{Backend, Rows, SharedTypes, linear};
+use tacit_mpc::{Backend, Rows, linear};
 
 use super::input::at_most;
 use super::join_order::{Brought, check_sorted, copy_down, copy_down_merged, sort};
 use super::outer::{followed, null_rows, null_unless};
+use super::partners::{again, check_repeats, widened};
 use super::trusted::Trusted;
 use super::trusted_join::{Met, meet};
-use crate::bundle::bundle;
+use crate::bundle::{Layout, bundle};
 use crate::convert::{common_kind, planes_of_width, to_kind};
 use crate::error::{Result, TableError};
 use crate::mask::and_present;
@@ -69,105 +73,170 @@ pub(crate) fn join<B: Backend>(
     join: &Join,
     trusted: Option<Trusted>,
 ) -> Result<Table<B>> {
+    check_repeats(left.rows, right.rows, join.repeats, join.kept.left())?;
     let (left_keys, right_keys) = (left.values(&join.left_keys)?, right.values(&join.right_keys)?);
     let keys = key_pairs(b, "join", (left, &left_keys), (right, &right_keys))?;
-    let usable_left = usable(b, left, &left_keys)?;
-
-    let moving: Vec<_> = join.left_columns.iter().filter(|name| !join.left_keys.contains(name)).collect();
-    let moving = moving.into_iter().map(|name| left.value(name).cloned()).collect::<Result<Vec<_>>>()?;
-    let (payload, layout) = bundle(left.rows, moving.iter().map(|value| &**value));
-    let sides = Sides { left, right, right_keys: &right_keys, keys: &keys, usable_left };
-    let (copied, found, brought) = match trusted {
-        Some(trusted) => trusted_rows(b, &sides, join, payload, trusted)?,
-        None => sorted_rows(b, &sides, join, payload)?,
+    let sides = Sides { left, left_keys: &left_keys, right, right_keys: &right_keys, keys: &keys };
+    let Taken { moved, found, brought } = match trusted {
+        None => sorted_rows(b, join, &sides)?,
+        Some(trusted) => trusted_rows(b, join, &sides, trusted)?,
     };
-    let (values, _) = layout.unbundle(copied);
-    let mut moved = values.into_iter();
     let mut copies = Vec::new();
-    for name in &join.left_columns {
-        copies.push(match join.left_keys.iter().position(|key| key == name) {
-            Some(k) => equal_key(b, &left_keys[k], &keys[k])?,
-            None => moved.next().ok_or_else(|| TableError::Internal("a left column got lost".into()))?,
-        });
+    for values in moved {
+        copies.push(left_columns(b, join, &left_keys, &keys, values)?);
     }
     if join.kept.right() {
-        copies = null_unless(b, &found, copies)?;
+        // Without a match the first row is there, too; the others are not valid then.
+        let first = std::mem::take(&mut copies[0]);
+        copies[0] = null_unless(b, &found[0], first)?;
     }
-    let inner = beside(join, right, copies, found.clone())?;
+    let inner = beside(b, join, right, &copies, &found)?;
     if !join.kept.left() {
         return Ok(inner);
     }
-    let unmatched = unmatched(b, left, right.rows, &brought, found)?;
+    let unmatched = unmatched(b, left, right.rows, &brought, found[0].clone())?;
     with_left_rows(b, left, inner, join, unmatched)
 }
 
-/// Both tables with their keys. usable_left: as of [`usable`].
+/// Both tables with their keys.
 struct Sides<'a, B: Backend> {
     left: &'a Table<B>,
+    left_keys: &'a [Arc<Value<B>>],
     right: &'a Table<B>,
     right_keys: &'a [Arc<Value<B>>],
     keys: &'a [KeyPair<B>],
-    usable_left: Option<B::Bits>,
 }
 
-/// For every right row the columns of a left row, and whether it has its key.
-type Copied<B> = (Rows<B>, <B as SharedTypes>::Bits, Brought<B>);
+/// For every right row, of each left row that it may take over the columns that move, and whether that has its key.
+struct Taken<B: Backend> {
+    moved: Vec<Vec<Value<B>>>,
+    found: Vec<B::Bits>,
+    brought: Brought<B>,
+}
 
 /// By a sort, or a merge of what owners sorted.
-fn sorted_rows<B: Backend>(b: &mut B, sides: &Sides<'_, B>, join: &Join, mut payload: Rows<B>) -> Result<Copied<B>> {
-    let Sides { left, right, right_keys, keys, usable_left } = sides;
-    let columns = payload.bits.len();
-    payload.bits.extend(keys.iter().flat_map(|pair| pair.left.iter().cloned()));
-    let all = |b: &B| b.public_bits(left.rows, || Plane::ones(left.rows));
-    let (mut copied, brought) = if join.merged {
-        check_sorted(left, &join.left_keys)?;
-        check_sorted(right, &join.right_keys)?;
-        payload.bits.push(usable_left.clone().unwrap_or_else(|| all(b)));
-        copy_down_merged(b, payload, right.rows, &key_of(keys))?
-    } else {
-        payload.bits.push(all(b));
-        let usable_right = if join.kept.left() { usable(b, right, right_keys)? } else { None };
-        let mut key = key_of(keys);
-        key.extend(unusable(b, left.rows, right.rows, usable_left.clone(), usable_right));
-        let sorting = sort(b, left.rows, right.rows, key)?;
-        copy_down(b, payload, right.rows, sorting)?
-    };
-    let mut key = copied.bits.split_off(columns);
-    let last = key.pop();
-    let found = matches(b, right, right_keys, keys, &key, last)?;
-    Ok((copied, found, brought))
+fn sorted_rows<B: Backend>(b: &mut B, join: &Join, sides: &Sides<'_, B>) -> Result<Taken<B>> {
+    let (mut rest, brought, layout) = brought_together(b, join, sides)?;
+    let mut moved = Vec::new();
+    for _ in 0..join.repeats {
+        let (values, more) = layout.unbundle(rest);
+        moved.push(values);
+        rest = more;
+    }
+    let found = matches(b, join, sides.right, sides.right_keys, sides.keys, &rest.bits)?;
+    Ok(Taken { moved, found, brought })
 }
 
 /// As a party that sees the keys tells.
-fn trusted_rows<B: Backend>(
-    b: &mut B,
-    sides: &Sides<'_, B>,
-    join: &Join,
-    payload: Rows<B>,
-    trusted: Trusted,
-) -> Result<Copied<B>> {
+fn trusted_rows<B: Backend>(b: &mut B, join: &Join, sides: &Sides<'_, B>, trusted: Trusted) -> Result<Taken<B>> {
+    let party = || join.trusted.clone().unwrap_or_default();
     if join.merged {
-        let trusted = join.trusted.clone().unwrap_or_default();
-        return Err(WrongInput::MergedTrusted { trusted }.into());
+        return Err(WrongInput::MergedTrusted { trusted: party() }.into());
     }
-    let Sides { left, right, right_keys, keys, usable_left } = sides;
-    let usable_right = usable(b, right, right_keys)?;
-    let unusable = unusable(b, left.rows, right.rows, usable_left.clone(), usable_right);
+    if join.repeats > 1 {
+        return Err(WrongInput::RepeatedTrusted { trusted: party() }.into());
+    }
+    let Sides { left, left_keys, right, right_keys, keys } = sides;
+    let (payload, layout) = moving(join, left)?;
+    let (usable_left, usable_right) = (usable(b, left, left_keys)?, usable(b, right, right_keys)?);
+    let unusable = unusable(b, left.rows, right.rows, usable_left, usable_right);
     let usable = unusable.map(|unusable| b.not(&unusable));
     let Met { copied, found, matched } = meet(b, trusted, key_of(keys), usable, payload, right.rows)?;
-    Ok((copied, found, Brought::Told(matched)))
+    let (values, _) = layout.unbundle(copied);
+    Ok(Taken { moved: vec![values], found: vec![found], brought: Brought::Told(matched) })
 }
 
-/// The rows of right beside the columns that they took over, and whether they found a row.
-fn beside<B: Backend>(join: &Join, right: &Table<B>, copies: Vec<Value<B>>, found: B::Bits) -> Result<Table<B>> {
-    let mut columns: Vec<_> =
-        join.left_columns.iter().zip(copies).map(|(name, value)| Column::new(name, value)).collect();
-    for name in &join.right_columns {
-        columns.push(Column { name: name.clone(), value: Arc::clone(right.value(name)?) });
+/// The left columns that move.
+fn moving<B: Backend>(join: &Join, left: &Table<B>) -> Result<(Rows<B>, Layout)> {
+    let names = join.left_columns.iter().filter(|name| !join.left_keys.contains(name));
+    let moving = names.map(|name| left.value(name).cloned()).collect::<Result<Vec<_>>>()?;
+    Ok(bundle(left.rows, moving.iter().map(|value| &**value)))
+}
+
+/// For each right row, the columns of the left rows that it takes over: their values, whether each counts and has the
+/// key of the first one, and that key.
+fn brought_together<B: Backend>(b: &mut B, join: &Join, sides: &Sides<'_, B>) -> Result<(Rows<B>, Brought<B>, Layout)> {
+    let &Sides { left, left_keys, right, right_keys, keys } = sides;
+    let usable_left = usable(b, left, left_keys)?;
+    let (mut payload, layout) = moving(join, left)?;
+    let values = payload.bits.len();
+    let key_planes: usize = keys.iter().map(|pair| pair.left.len()).sum();
+    payload.bits.extend(keys.iter().flat_map(|pair| pair.left.iter().cloned()));
+    let all = !join.merged || usable_left.is_none();
+    let ones = b.public_bits(left.rows, || Plane::ones(left.rows));
+    let widen = |b: &mut B, rows: Rows<B>| widened(b, &rows, values, join.repeats, all);
+    let (copied, brought) = if join.merged {
+        check_sorted(left, &join.left_keys)?;
+        check_sorted(right, &join.right_keys)?;
+        payload.bits.push(usable_left.unwrap_or(ones));
+        let payload = widen(b, payload)?;
+        copy_down_merged(b, payload, right.rows, &key_of(keys))?
+    } else {
+        payload.bits.push(ones);
+        let usable_right = if join.kept.left() { usable(b, right, right_keys)? } else { None };
+        let mut key = key_of(keys);
+        key.extend(unusable(b, left.rows, right.rows, usable_left, usable_right));
+        let sorting = sort(b, left.rows, right.rows, key)?;
+        copy_down(b, payload, right.rows, sorting, widen)?
+    };
+    let lengths = join.repeats * (values + 1) + key_planes;
+    assert_eq!(copied.bits.len(), lengths, "values, whether each counts, and a key");
+    Ok((copied, brought, layout))
+}
+
+/// The left columns of a row that was taken over, whose keys are those of right where it matches.
+fn left_columns<B: Backend>(
+    b: &mut B,
+    join: &Join,
+    left_keys: &[Arc<Value<B>>],
+    keys: &[KeyPair<B>],
+    values: Vec<Value<B>>,
+) -> Result<Vec<Value<B>>> {
+    let mut moved = values.into_iter();
+    let lost = || TableError::Internal("a left column got lost".into());
+    let columns = join.left_columns.iter();
+    let place = |name| join.left_keys.iter().position(|key| key == name);
+    columns
+        .map(|name| match place(name) {
+            Some(k) => equal_key(b, &left_keys[k], &keys[k]),
+            None => moved.next().ok_or_else(lost),
+        })
+        .collect()
+}
+
+/// The rows of right beside the columns that they took over, and whether they found a row; so often as they may.
+fn beside<B: Backend>(
+    b: &mut B,
+    join: &Join,
+    right: &Table<B>,
+    copies: &[Vec<Value<B>>],
+    found: &[B::Bits],
+) -> Result<Table<B>> {
+    let rows = at_most(right.rows * join.repeats, "a join")?;
+    let mut columns = Vec::new();
+    for (place, name) in join.left_columns.iter().enumerate() {
+        let mut value = copies[0][place].clone();
+        for (before, more) in copies[1..].iter().enumerate() {
+            value = followed(b, (&value, right.rows * (before + 1)), (&more[place], right.rows));
+        }
+        columns.push(Column::new(name, value));
     }
-    columns.extend(join.found.as_ref().map(|name| Column::new(name, Value::truth(found.clone(), None))));
-    let mut table = Table::new(right.rows, if join.kept.right() { right.valid.clone() } else { Some(found) }, columns);
-    if join.kept == KeptSides::Right {
+    let others = join.right_columns.iter();
+    let others = others.map(|name| Ok(Column { name: name.clone(), value: Arc::clone(right.value(name)?) }));
+    columns.extend(again(others.collect::<Result<_>>()?, right.rows, join.repeats));
+    let all_found = linear::concat_bits(&found.iter().collect::<Vec<_>>());
+    columns.extend(join.found.as_ref().map(|name| Column::new(name, Value::truth(all_found.clone(), None))));
+    let valid = match (join.kept.right(), &right.valid) {
+        (false, _) => Some(all_found),
+        (true, None) if join.repeats == 1 => None,
+        (true, valid) => {
+            let first = valid.clone().unwrap_or_else(|| b.public_bits(right.rows, || Plane::ones(right.rows)));
+            let rest = found[1..].iter();
+            Some(linear::concat_bits(&std::iter::once(&first).chain(rest).collect::<Vec<_>>()))
+        }
+    };
+    let mut table = Table::new(rows, valid, columns);
+    if join.kept == KeptSides::Right && join.repeats == 1 {
         table.order = right.order.clone();
     }
     Ok(table)
@@ -260,21 +329,27 @@ pub(super) fn key_of<B: Backend>(keys: &[KeyPair<B>]) -> Planes<B> {
     keys.iter().rev().flat_map(|pair| pair.left.iter().zip(&pair.right).map(both)).collect()
 }
 
-/// Which right rows found a left row with their own key. `copied` holds the key planes of the row that was found.
+/// Which right rows found a left row with their own key, and how many more. `copied`: of each row that was taken over
+/// whether it counts and has the key of the first one, and then that key's planes.
 fn matches<B: Backend>(
     b: &mut B,
+    join: &Join,
     right: &Table<B>,
     right_keys: &[Arc<Value<B>>],
     keys: &[KeyPair<B>],
     copied: &[B::Bits],
-    found: Option<B::Bits>,
-) -> Result<B::Bits> {
+) -> Result<Vec<B::Bits>> {
+    let (counts, key) = copied.split_at(join.repeats);
     let own = keys.iter().flat_map(|pair| &pair.right);
-    let mut bits: Vec<B::Bits> = own.zip(copied).map(|(own, copied)| b.not(&linear::xor(own, copied))).collect();
-    bits.extend(found);
+    let mut bits: Vec<B::Bits> = own.zip(key).map(|(own, copied)| b.not(&linear::xor(own, copied))).collect();
     bits.extend(right.valid.clone());
     bits.extend(right_keys.iter().filter_map(|key| key.null.as_ref()).map(|null| b.not(null)));
-    Ok(circuits::and_all(b, right.rows, bits)?)
+    if let [counts] = counts {
+        bits.push(counts.clone());
+        return Ok(vec![circuits::and_all(b, right.rows, bits)?]);
+    }
+    let same = circuits::and_all(b, right.rows, bits)?;
+    Ok(b.and(&vec![&same; counts.len()], &counts.iter().collect::<Vec<_>>())?)
 }
 
 /// The left key column: where rows match it equals the right one, and it is never NULL.

@@ -67,11 +67,14 @@ pub(super) fn old_row(label: u64, n: usize, first_right: usize) -> Option<u32> {
 }
 
 /// For each of m right rows, the columns of the last left row before it in sorted order; zeros if there is none.
+///
+/// `widen`: what becomes of the left rows when they are in sorted order.
 pub(super) fn copy_down<B: Backend>(
     b: &mut B,
     mut payload: Rows<B>,
     m: usize,
     sorting: Sorting<B>,
+    widen: impl FnOnce(&mut B, Rows<B>) -> tacit_mpc::Result<Rows<B>>,
 ) -> Result<(Rows<B>, Brought<B>)> {
     let n = payload.rows;
     let Sorting { positions, ranks, labels, .. } = &sorting;
@@ -79,7 +82,7 @@ pub(super) fn copy_down<B: Backend>(
         payload.r32.push(slice_vector::<u32, B>(positions, 0, n));
         let mut ranked = ops::apply(b, payload, slice_vector::<u32, B>(ranks, 0, n))?;
         let left_positions = ranked.r32.pop().expect("the positions moved along");
-        let steps = ranked.differences().pad_zeros(m);
+        let steps = widen(b, ranked)?.differences().pad_zeros(m);
         let destinations = linear::concat_vectors(&[&left_positions, &slice_vector::<u32, B>(positions, n, m)]);
         let sums = ops::apply(b, steps, destinations)?.prefix_sums();
         let back = ops::place_by_labels(b, sums, labels.clone(), |label| old_row(label, n, sorting.first_right))?;

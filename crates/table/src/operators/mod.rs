@@ -19,6 +19,7 @@ mod neighbours;
 pub(crate) mod order;
 mod outer;
 pub(crate) mod pairs;
+mod partners;
 mod picked;
 mod picks;
 pub(crate) mod project;

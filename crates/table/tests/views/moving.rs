@@ -79,6 +79,16 @@ fn which_rows_stay_without_a_match_is_seen_by_nobody() {
     check_case::<Two>(&outer_join("left"), &[(2, From::Made(Source::Limit))]);
 }
 
+// views: crates/table/src/operators/partners.rs
+#[test]
+fn how_many_rows_of_a_key_match_is_seen_by_nobody() {
+    let mut of_two = join();
+    of_two.step["repeats"] = json!(2);
+    check_case::<Rep3>(&of_two, &[(3, From::Made(Source::Concat))]);
+    of_two.step["kept"] = json!("right");
+    check_case::<Two>(&of_two, &[(2, From::Made(Source::Limit))]);
+}
+
 /// Left rows with a sum of the right rows that they match, and how many these are.
 fn group_join(of: Column, kept: bool) -> Case {
     let left = Shape::new(&[bits("lk", 1).or_null(), bits("p", 1)], true);

@@ -14,6 +14,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -68,7 +69,7 @@ def relation_text(relation: Relation) -> str:
     """A relation from the inside out, for what one party computes."""
     below = " + ".join(relation_text(each) for each in children(relation))
     match relation:
-        case Scan() | KeptScan() | Opened():
+        case Scan() | KeptScan() | Constants() | Opened():
             return clause(relation)
         case Union() | Broadcast():
             return f"({below})"
@@ -100,7 +101,7 @@ def _operator(relation: Relation) -> str:
             return f"{owner}: {clause(relation)} ({_columns(columns)})"
         case KeptScan(_, columns):
             return f"kept: {clause(relation)} ({_columns(columns)})"
-        case Opened():
+        case Constants() | Opened():
             return clause(relation)
         case Filter():
             return f"filter {clause(relation)}"
@@ -141,6 +142,8 @@ def clause(relation: Relation) -> str:
     match relation:
         case Scan(table) | KeptScan(table):
             return table
+        case Constants(rows):
+            return f"{len(rows):,} rows of constants"
         case Opened(step):
             return f"opened {step}"
         case Slice(_, keys, _, shared):

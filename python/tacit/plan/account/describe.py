@@ -114,7 +114,8 @@ def operator_text(operator: ops.Operator) -> str:
             kept = {"none": "", "left": ", rows of the first kept", "right": ", rows of the second kept"}
             told = f", {operator.found} says which match" if operator.found is not None else ""
             stays = kept.get(operator.kept, ", rows of both kept")
-            return f"step {operator.left} (unique) with step {operator.right} on {on}{stays}{told}, {how}"
+            keys = "unique" if operator.repeats == 1 else f"up to {operator.repeats:,} rows a key"
+            return f"step {operator.left} ({keys}) with step {operator.right} on {on}{stays}{told}, {how}"
         case ops.Pairs():
             return f"every row of step {operator.left} with every row of step {operator.right}"
         case ops.Broadcast():

@@ -84,8 +84,10 @@ def _is_half(expr: Expr) -> bool:
 
 
 def is_rounding(expr: Expr) -> bool:
-    """Whether the expression is a decimal cast to fewer digits after the point, or a moment cast to its day."""
+    """Whether the expression is a number cast to fewer digits after the point, or a moment cast to its day."""
     match expr:
+        case Call("cast", (inner,), Integer() | Decimal()) if isinstance(inner.type, Double):
+            return True
         case Call("cast", (inner,), Integer()):
             return isinstance(inner.type, Decimal) and inner.type.scale > 0
         case Call("cast", (inner,), Decimal(_, scale)):

@@ -52,7 +52,8 @@ class UnknownName(QueryError):
         names = sorted(set(known))
         near = get_close_matches(name.lower(), [each.lower() for each in names], n=3, cutoff=0.5)
         shown = [each for each in names if each.lower() in near] or names
-        super().__init__(f"there is no {what} {name!r}; did you mean {_either(shown[:6])}?", position)
+        advice = f"did you mean {_either(shown[:6])}?" if names else "nothing here has a name; write constants."
+        super().__init__(f"there is no {what} {name!r}; {advice}", position)
 
 
 class TooWide(QueryError):
@@ -67,4 +68,4 @@ class TooWide(QueryError):
 
 def _either(names: list[str]) -> str:
     quoted = [repr(name) for name in names]
-    return " or ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted) or "nothing at all"
+    return " or ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else "".join(quoted)

@@ -129,6 +129,20 @@ class KeptScan:
 
 
 @dataclass(frozen=True)
+class Constants:
+    """Rows of values that stand in the query, at least one. rows: expressions without columns, one for each field.
+
+    party: who computes them where nobody's tables are beside them; everybody knows them.
+    """
+
+    rows: tuple[tuple[Expr, ...], ...]
+    fields: tuple[Field, ...]
+    party: str
+
+    __hash__ = _hash_once
+
+
+@dataclass(frozen=True)
 class Opened:
     """In a tail: the rows that a release step gave the recipient."""
 
@@ -177,10 +191,12 @@ KeptSides = OneOf["none", "left", "right", "both"]
 
 @dataclass(frozen=True)
 class Join:
-    """Equi-join. The left side's keys are unique (by declaration, GROUP BY or DISTINCT); NULL keys match nothing.
+    """Equi-join. No more than repeats rows of left have equal keys; NULL keys match nothing.
 
-    Field names of the two sides are disjoint. The output has the fields of left, then right. position: where the query
-    joins, for refusals. kept: "none" is the inner join; columns of a side are nullable where the other side is kept.
+    Where repeats is 1, the left side's keys are unique (by declaration, GROUP BY or DISTINCT). Where it is more, no
+    left rows are kept. Field names of the two sides are disjoint. The output has the fields of left, then right.
+    position: where the query joins, for refusals. kept: "none" is the inner join; columns of a side are nullable where
+    the other side is kept.
     """
 
     left: Relation
@@ -189,6 +205,7 @@ class Join:
     right_keys: tuple[str, ...]
     position: tuple[int, int] | None = field(default=None, compare=False, repr=False)
     kept: KeptSides = "none"
+    repeats: int = 1
 
     __hash__ = _hash_once
 
@@ -449,6 +466,7 @@ class Limit:
 Relation = (
     Scan
     | KeptScan
+    | Constants
     | Opened
     | Filter
     | Project

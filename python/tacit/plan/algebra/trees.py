@@ -9,6 +9,7 @@ from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Constants,
     Filter,
     FullJoin,
     Join,
@@ -31,7 +32,7 @@ from tacit.plan.algebra.relations import (
 def children(relation: Relation) -> tuple[Relation, ...]:
     """The relations directly beneath."""
     match relation:
-        case Scan() | KeptScan() | Opened():
+        case Scan() | KeptScan() | Constants() | Opened():
             return ()
         case Filter() | Project() | Aggregate() | Window() | Sort() | Limit() | Slice():
             return (relation.input,)
@@ -48,7 +49,7 @@ def children(relation: Relation) -> tuple[Relation, ...]:
 def over_children(relation: Relation, change: Callable[[Relation], Relation]) -> Relation:
     """The same operator over changed inputs."""
     match relation:
-        case Scan() | KeptScan() | Opened():
+        case Scan() | KeptScan() | Constants() | Opened():
             return relation
         case Filter() | Project() | Aggregate() | Window() | Sort() | Limit() | Slice():
             return replace(relation, input=change(relation.input))
@@ -84,7 +85,17 @@ def slices(relation: Relation) -> tuple[Slice, ...]:
 
 
 @once
+def constants(relation: Relation) -> tuple[Constants, ...]:
+    """All constants beneath, in order."""
+    own = (relation,) if isinstance(relation, Constants) else ()
+    return own + tuple(found for child in children(relation) for found in constants(child))
+
+
+@once
 def owner(relation: Relation) -> str | None:
-    """Ownership: the one party that can compute a relation from its own tables alone, or None."""
-    found = {scan.owner for scan in scans(relation)}
+    """Ownership: the one party that can compute a relation from its own tables alone, or None.
+
+    Constants anybody can compute. Alone they are their own party's.
+    """
+    found = {scan.owner for scan in scans(relation)} or {each.party for each in constants(relation)}
     return found.pop() if len(found) == 1 and not kept_scans(relation) else None

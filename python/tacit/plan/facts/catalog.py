@@ -16,13 +16,15 @@ class Column:
     """A column of an owner's table.
 
     readers: parties other than the owner that may see the column's values in clear. terms: what its owner allows.
-    rounded: its values are floating-point numbers, which the owner rounds to the decimals of the type.
+    rounded: its values are floating-point numbers, which the owner rounds to the decimals of the type. repeats: no
+    value but NULL occurs in more rows than this (checked by the owner at load); None: nothing is declared.
     """
 
     field: Field
     readers: frozenset[str] = frozenset()
     terms: ColumnTerms = OPEN_COLUMN
     rounded: bool = False
+    repeats: int | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,12 @@ class Table:
         return frozenset(column.field.name for column in self.columns if column.rounded)
 
     @property
+    def relied_on(self) -> frozenset[str]:
+        """The columns of unique keys and those whose repeats are declared: a plan may rest on these without a read."""
+        counted = frozenset(column.field.name for column in self.columns if column.repeats is not None)
+        return counted.union(*self.unique)
+
+    @property
     def bound(self) -> int | None:
         """No more rows than this, declared or announced; None: no bound is known."""
         return self.most_rows if self.rows is None else self.rows
@@ -66,13 +74,14 @@ class Table:
 class KeptColumn:
     """A column of a kept table. kind: in which it is kept. readers: as they were found when it was kept.
 
-    uses: its lineage from then; None in files that do not say.
+    uses: its lineage from then; None in files that do not say. repeats: as of a Column.
     """
 
     field: Field
     kind: Kind
     readers: frozenset[str]
     uses: tuple[Use, ...] | None = None
+    repeats: int | None = None
 
 
 @dataclass(frozen=True)

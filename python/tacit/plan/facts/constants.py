@@ -9,6 +9,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -51,7 +52,7 @@ def constant_columns(relation: Relation) -> Names:
             return mine | (Names() if relation.keeps_left else constant_columns(right))
         case Pairs(left, right) | Match(left, right) | Broadcast(left, right):
             return constant_columns(left) | constant_columns(right)
-        case Scan() | KeptScan() | Opened() | Union() | FullJoin():
+        case Scan() | KeptScan() | Constants() | Opened() | Union() | FullJoin():
             return Names()
 
 

@@ -19,6 +19,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -103,19 +104,21 @@ def _inherited(relation: Relation, catalog: Catalog) -> Dependencies:
             return dependencies(left, catalog) | dependencies(right, catalog)
         case Broadcast(input, scalar):
             return dependencies(input, catalog) | {(Names(), Names(names(scalar)))}
-        case Scan() | KeptScan() | Opened() | Union() | FullJoin():
+        case Scan() | KeptScan() | Constants() | Opened() | Union() | FullJoin():
             return Dependencies()
 
 
 def _of_join(join: Join, catalog: Catalog) -> Dependencies:
-    """Of equal right keys all rows have the same left row, or all have none, unless left rows without one stay."""
+    """Of equal right keys all rows have the same left row, or all have none, unless left keys repeat, or left rows
+    without a match stay."""
     left, right = (dependencies(each, catalog) for each in (join.left, join.right))
     if join.keeps_right:
         left = _where_present(left, join.left)
     if join.keeps_left:
         return left | _where_present(right, join.right)
     equal = Dependencies() if join.keeps_right else _equal(join.left_keys, join.right_keys)
-    return left | right | equal | {(Names(join.right_keys), Names(names(join.left)))}
+    found = {(Names(join.right_keys), Names(names(join.left)))} if join.repeats == 1 else set()
+    return left | right | equal | found
 
 
 def _ranked(partition: tuple[str, ...], order: tuple[SortKey, ...], outputs: tuple[WindowOutput, ...]) -> Dependencies:

@@ -31,7 +31,7 @@ def expected_rows(relation: Relation) -> int:
         case Union(inputs):
             return sum(map(expected_rows, inputs))
         case Join(_, right):
-            return expected_rows(right)
+            return expected_rows(right) * relation.repeats
         case Aggregate(input, keys):
             domain = group_domain(input, keys)
             return expected_rows(input) if domain is None else min(domain, expected_rows(input))

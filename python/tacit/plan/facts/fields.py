@@ -14,6 +14,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -41,7 +42,7 @@ from tacit.plan.algebra.types import Boolean, Decimal, Field, Integer, Type, Var
 def fields(relation: Relation) -> tuple[Field, ...]:
     """The output columns in order."""
     match relation:
-        case Scan() | KeptScan() | Opened():
+        case Scan() | KeptScan() | Constants() | Opened():
             return relation.fields
         case Filter(input, _) | Sort(input, _) | Limit(input, _, _) | Slice(input):
             return fields(input)
@@ -98,6 +99,8 @@ def row_bound(relation: Relation) -> int | None:
     match relation:
         case Scan() | KeptScan():
             return relation.rows
+        case Constants(rows):
+            return len(rows)
         case Opened():
             return None
         case Filter() | Project() | Window() | Sort() | Broadcast() | Mark() | Slice():
@@ -105,7 +108,8 @@ def row_bound(relation: Relation) -> int | None:
         case Union(inputs, most):
             return least(added([row_bound(input) for input in inputs]), most)
         case Join(left, right):
-            return added([row_bound(left), row_bound(right)]) if relation.keeps_left else row_bound(right)
+            matched = multiplied(row_bound(right), relation.repeats)
+            return added([row_bound(left), matched]) if relation.keeps_left else matched
         case Pairs(left, right):
             return multiplied(row_bound(left), row_bound(right))
         case FullJoin(left, right):

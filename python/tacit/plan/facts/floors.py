@@ -13,6 +13,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -40,6 +41,8 @@ def least_rows(relation: Relation) -> int:
     match relation:
         case Scan() | KeptScan() | Opened():
             return 1
+        case Constants():
+            return 0
         case Filter(input, predicate):
             return max([least_rows(input), *(_least(each, input) for each in conjuncts(predicate))])
         case Project(input) | Window(input) | Sort(input) | Limit(input) | Mark(input) | Slice(input):
@@ -83,7 +86,7 @@ def _counts(expr: Expr, input: Relation) -> bool:
 def _is_count(relation: Relation, name: str) -> bool:
     """The same of a column."""
     match relation:
-        case Scan() | KeptScan() | Opened():
+        case Scan() | KeptScan() | Constants() | Opened():
             return False
         case Filter(input, _) | Sort(input, _) | Limit(input, _, _) | Slice(input):
             return _is_count(input, name)

@@ -11,6 +11,7 @@ from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Constants,
     Filter,
     FullJoin,
     Join,
@@ -67,7 +68,7 @@ def _inherited(relation: Relation, columns: Names) -> int | None:
             return _of_sides(left, right, columns, absent=(True, True))
         case Broadcast(input, scalar):
             return _of_sides(input, scalar, columns, absent=(False, True))
-        case Scan() | KeptScan() | Opened() | Aggregate() | Mark() | Window():
+        case Scan() | KeptScan() | Constants() | Opened() | Aggregate() | Mark() | Window():
             return None
 
 

@@ -21,6 +21,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -72,6 +73,8 @@ def _of(relation: Relation, catalog: Catalog) -> Lineage:
             return Lineage(values, _from(Source(owner, table, None)))
         case KeptScan():
             return _kept(relation, next(each for each in catalog.kept if each.name == relation.table))
+        case Constants(_, columns):
+            return Lineage({each.name: frozenset() for each in columns}, frozenset())
         case Opened():
             raise AssertionError("what a tail reads derives as what was opened does: see grafted")
         case Filter(input, predicate):

@@ -12,6 +12,7 @@ from __future__ import annotations
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -62,6 +63,8 @@ class Readers:
                 return {name: self.declared[table, source] for name, source in columns}
             case KeptScan(table, columns):
                 return {name: self.kept[table, source] for name, source in columns}
+            case Constants(_, found):
+                return {each.name: self.everyone for each in found}
             case Opened(_, found):
                 return {each.name: frozenset() for each in found}
             case Filter(input, predicate):
@@ -118,6 +121,8 @@ class Readers:
                 return frozenset[str]().union(*readers)
             case KeptScan(table):
                 return frozenset[str]().union(*(found for (name, _), found in self.kept.items() if name == table))
+            case Constants():
+                return self.everyone
             case Opened():
                 return frozenset()
             case Filter(input, predicate):

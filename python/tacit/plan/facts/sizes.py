@@ -14,7 +14,7 @@ used: it is about all rows of a table, and a slice can be the row of one key tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Literal as OneOf
 
@@ -23,6 +23,7 @@ from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Constants,
     ColumnRef,
     Filter,
     FullJoin,
@@ -112,7 +113,9 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
         case Join(left, right) | FullJoin(left, right):
             sides = [right] if isinstance(relation, Join) and not relation.keeps_left else [left, right]
             consented = _consented(relation, "joined", catalog)
-            return consented or _not_exact(_union([size_rule(each, catalog) for each in sides]))
+            rule = consented or _not_exact(_union([size_rule(each, catalog) for each in sides]))
+            times = relation.repeats if isinstance(relation, Join) else 1
+            return rule if consented is not None or rule is None else _times(rule, times)
         case Pairs(left, right):
             consented = _consented(relation, "joined", catalog)
             return consented or _paired(size_rule(left, catalog), size_rule(right, catalog))
@@ -125,6 +128,8 @@ def size_rule(relation: Relation, catalog: Catalog) -> SizeRule | None:
             if count is None or bound is None:
                 return bound
             return Padded(min(count, bound.rows) if isinstance(bound, Padded) else count)
+        case Constants(rows):
+            return Padded(len(rows))
         case KeptScan() | Opened() | Match():
             return None
 
@@ -180,7 +185,7 @@ def _consented(relation: Relation, made: Made, catalog: Catalog) -> Announced | 
     if slices(relation):
         return None
     tables, needed = sorted({scan.table for scan in scans(relation)}), _needed(relation)
-    if not all(needed <= table.consents for table in catalog.tables if table.name in tables):
+    if not tables or not all(needed <= table.consents for table in catalog.tables if table.name in tables):
         return None
     most = _at_most(relation, catalog)
     rules = tuple(DisclosureRule(f"owner consent: {each}") for each in sorted(needed))
@@ -190,11 +195,21 @@ def _consented(relation: Relation, made: Made, catalog: Catalog) -> Announced | 
 def _together(relation: Relation, catalog: Catalog) -> int:
     """No more rows than this make local joins of tables: where keys are unique on one side, those of all tables."""
     rows = [_most(scan.table, catalog) for scan in scans(relation)]
-    return min(prod(rows), UNDECLARED_ROWS) if _has_pairs(relation) else sum(rows)
+    return min(prod(rows), UNDECLARED_ROWS) if _multiplies(relation) else sum(rows)
 
 
-def _has_pairs(relation: Relation) -> bool:
-    return isinstance(relation, Pairs) or any(map(_has_pairs, children(relation)))
+def _multiplies(relation: Relation) -> bool:
+    many = isinstance(relation, Pairs) or (isinstance(relation, Join) and relation.repeats > 1)
+    return many or any(map(_multiplies, children(relation)))
+
+
+def _times(rule: SizeRule, times: int) -> SizeRule | None:
+    """So many rows for each row; None where these are too many to pad to."""
+    if times == 1:
+        return rule
+    if isinstance(rule, Padded):
+        return Padded(rule.rows * times) if rule.rows * times <= LARGEST_PADDING else None
+    return replace(rule, most=min(rule.most * times, UNDECLARED_ROWS))
 
 
 def _paired(left: SizeRule | None, right: SizeRule | None) -> Padded | None:
@@ -216,7 +231,7 @@ def _needed(relation: Relation) -> frozenset[str]:
             return _needed(input)
         case Slice():
             return frozenset()
-        case Scan() | KeptScan() | Opened() | Project() | Union() | Window() | Sort() | Limit():
+        case Scan() | KeptScan() | Constants() | Opened() | Project() | Union() | Window() | Sort() | Limit():
             return beneath
 
 

@@ -1,9 +1,10 @@
 """Which columns of a relation never repeat together, by declaration or by construction.
 
-A join needs one side whose keys are unique. Declared unique columns stay unique through filters, projections that keep
-them, sorts and limits. The keys of a GROUP BY or DISTINCT are unique. A join with unique left keys repeats no right
-row. Of the columns that it makes equal each may stand for the other. A row number is unique within its partition.
-Columns that a condition sets equal to constants tell no rows apart: the row number 1 leaves each partition unique.
+Declared unique columns stay unique through filters, projections that keep them, sorts and limits. The keys of a GROUP
+BY or DISTINCT are unique. A join with unique left keys repeats no right row. Where keys repeat on both sides a row is
+known by its parts. Of the columns that a join makes equal each may stand for the other. A row number is unique within
+its partition. Columns that a condition sets equal to constants tell no rows apart: the row number 1 leaves each
+partition unique.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -61,6 +63,9 @@ def _known(relation: Relation, catalog: Catalog) -> Keys:
         case KeptScan(table, columns):
             known = next(each.unique for each in catalog.kept if each.name == table)
             return _renamed(frozenset(known), [(source, name) for name, source in columns])
+        case Constants(rows, columns):
+            values = zip(columns, zip(*rows, strict=True), strict=True)
+            return frozenset(frozenset({each.name}) for each, found in values if _differ(found))
         case Project(input, outputs):
             kept = [(source, name) for name, e in outputs if (source := reversible(e)) is not None]
             return _renamed(unique_keys(input, catalog), kept)
@@ -74,12 +79,12 @@ def _known(relation: Relation, catalog: Catalog) -> Keys:
         case Join() if relation.kept != "none":
             return _of_kept(relation, catalog)
         case Pairs(left, right):
-            sides = product(unique_keys(left, catalog), unique_keys(right, catalog))
-            return frozenset(mine | its for mine, its in islice(sides, MOST_COMBINATIONS))
+            return _of_pairs(unique_keys(left, catalog), unique_keys(right, catalog))
         case Join(left, right, left_keys, right_keys) | Match(left, right, left_keys, right_keys):
-            found = unique_keys(right, catalog)
-            if covers(found, right_keys):
-                found |= unique_keys(left, catalog)
+            mine, its = unique_keys(left, catalog), unique_keys(right, catalog)
+            found = _of_pairs(mine, its) if isinstance(relation, Join) and relation.repeats > 1 else its
+            if covers(its, right_keys):
+                found |= mine
             return _with_equals(found, list(zip(left_keys, right_keys, strict=True)))
         case Union(inputs):
             return _of_parts(inputs, catalog)
@@ -87,16 +92,30 @@ def _known(relation: Relation, catalog: Catalog) -> Keys:
             return frozenset()
 
 
+def _differ(values: tuple[Expr, ...]) -> bool:
+    """Whether they are plain constants of which no two are equal."""
+    plain = {each.value for each in values if isinstance(each, Literal)}
+    return len(plain) == len(values)
+
+
 def _of_kept(join: Join, catalog: Catalog) -> Keys:
     """Of a join that keeps one side: that side's, where each of its rows has one partner at most. NULLs may repeat."""
     right = unique_keys(join.right, catalog)
     match join.kept:
+        case "right" if join.repeats > 1:
+            return frozenset()
         case "right":
             return right
         case "left" if covers(right, join.right_keys):
             return unique_keys(join.left, catalog)
         case _:
             return frozenset()
+
+
+def _of_pairs(mine: Keys, its: Keys) -> Keys:
+    """Sets that tell pairs of rows apart, in an order that is the same at all parties."""
+    sides = product(*(sorted(each, key=sorted) for each in (mine, its)))
+    return frozenset(a | b for a, b in islice(sides, MOST_COMBINATIONS))
 
 
 def covers(found: Keys, columns: tuple[str, ...]) -> bool:

@@ -13,6 +13,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -51,7 +52,7 @@ def valid_bound(relation: Relation) -> int | None:
             return least(added([valid_bound(each) for each in inputs]), most)
         case Limit(input, count, _):
             return least(valid_bound(input), count)
-        case Scan() | KeptScan() | Opened() | Join() | FullJoin() | Match() | Pairs() | Aggregate():
+        case Scan() | KeptScan() | Constants() | Opened() | Join() | FullJoin() | Match() | Pairs() | Aggregate():
             return row_bound(relation)
 
 

@@ -14,6 +14,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -68,7 +69,7 @@ class Demands:
     def beneath(self, relation: Relation, want: Want) -> list[tuple[Relation, Want]]:
         """What a relation needs of its inputs to meet a demand."""
         match relation:
-            case Scan() | KeptScan() | Opened():
+            case Scan() | KeptScan() | Constants() | Opened():
                 return []
             case Filter(input, predicate):
                 return [(input, merge(want, self.of(predicate, "bits")))]

@@ -16,9 +16,10 @@ from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import kept_scans, scans
 from tacit.plan.algebra.types import Field, Type
 from tacit.plan.facts.catalog import Catalog, KeptColumn, KeptTable
-from tacit.plan.facts.fields import fields
+from tacit.plan.facts.fields import fields, row_bound
 from tacit.plan.facts.kinds import Kind
 from tacit.plan.facts.lineage import lineage
+from tacit.plan.facts.multiplicity import most_equal
 from tacit.plan.facts.readers import Readers
 from tacit.plan.facts.sources import Use, ordered
 from tacit.plan.facts.uniqueness import unique_keys
@@ -63,11 +64,15 @@ class AboutType(Record):
 
 @dataclass(frozen=True)
 class AboutField(Record):
-    """A column: what it means, who may read it, sorted, and its lineage; None in files that do not say."""
+    """A column: what it means, who may read it, sorted, and its lineage; None in files that do not say.
+
+    repeats: no value occurs in more rows than this; None where no less is known than of the table's rows.
+    """
 
     field: Field
     readers: tuple[str, ...]
     uses: tuple[Use, ...] | None
+    repeats: int | None = None
 
     def json(self) -> JSON:
         """The field's members, readers and lineage side by side."""
@@ -77,6 +82,7 @@ class AboutField(Record):
             "nullable": self.field.nullable,
             "readers": list(self.readers),
             **({} if self.uses is None else {"uses": [use.json() for use in self.uses]}),
+            **({} if self.repeats is None else {"repeats": self.repeats}),
         }
 
     @classmethod
@@ -84,7 +90,7 @@ class AboutField(Record):
         """What ``json`` wrote. Raises AttributeError, KeyError, TypeError or ValueError."""
         field = Field(said["name"], AboutType.of(said["type"]).type, said["nullable"])
         uses = None if said.get("uses") is None else tuple(map(Use.of, said["uses"]))
-        return cls(field, tuple(said["readers"]), uses)
+        return cls(field, tuple(said["readers"]), uses, _repeats(said.get("repeats")))
 
 
 @dataclass(frozen=True)
@@ -182,7 +188,7 @@ class Header(Record):
         return KeptTable(
             name=self.table,
             id=self.id,
-            columns=tuple(KeptColumn(e.field, kind, frozenset(e.readers), e.uses) for e, (_, kind) in pairs),
+            columns=tuple(KeptColumn(e.field, kind, frozenset(e.readers), e.uses, e.repeats) for e, (_, kind) in pairs),
             rows=self.rows,
             padded=self.padded,
             single=about.single,
@@ -205,8 +211,9 @@ def about(relation: Relation, single: bool, declared: str | None, catalog: Catal
     tables = {scan.table for scan in scans(relation)}.union(*(table.tables for table in sources))
     return About(
         tuple(
-            AboutField(each, tuple(sorted(readers[each.name])), ordered(derived.values[each.name]))
+            AboutField(each, tuple(sorted(readers[each.name])), ordered(derived.values[each.name]), repeats)
             for each in fields(relation)
+            for repeats in [_less_than_all(relation, each.name, catalog)]
         ),
         ordered(derived.presence),
         single,
@@ -215,6 +222,12 @@ def about(relation: Relation, single: bool, declared: str | None, catalog: Catal
         tuple(sorted(tables)),
         declared,
     )
+
+
+def _less_than_all(relation: Relation, column: str, catalog: Catalog) -> int | None:
+    """How many rows can have one value of a column, where that is fewer than all."""
+    found, rows = most_equal(relation, frozenset({column}), catalog), row_bound(relation)
+    return None if found is None or found == rows else found
 
 
 def kept_table(header: str) -> KeptTable:
@@ -234,6 +247,12 @@ def _read(what: str, read: Callable[[], T]) -> T:
         raise
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise MalformedHeader(f"the header does not say {what} as tacit writes it ({error!r}).") from None
+
+
+def _repeats(said: object) -> int | None:
+    if said is not None and not (isinstance(said, int) and said > 0):
+        raise ValueError(f"repeats is {said!r}")
+    return said
 
 
 def _bound(name: str, said: int | float | str) -> int:

@@ -18,6 +18,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -133,7 +134,7 @@ class Lowering:
                 return self._limit(relation)
             case KeptScan():
                 return self._kept(relation)
-            case Scan() | Opened() | Slice():
+            case Scan() | Constants() | Opened() | Slice():
                 raise AssertionError(f"{relation} is always local")
 
     def _kept(self, relation: KeptScan) -> SharedTable:

@@ -49,6 +49,8 @@ def grouped_join(relation: Aggregate, demands: Demands, catalog: Catalog) -> Gro
     join = source.input if isinstance(source, Project) else source
     if not isinstance(join, Join) or join.keeps_right or is_local(join, catalog) or not relation.keys:
         return None
+    if join.repeats > 1:
+        return None
     if demands.readers(source) > 1 or demands.readers(join) > 1:
         return None
     found = _grouped(relation, join, demands, catalog)
@@ -62,7 +64,9 @@ def grouped_join(relation: Aggregate, demands: Demands, catalog: Catalog) -> Gro
 
 def _turned(join: Join, inner: Join) -> Join | None:
     """The same rows, where what only matches left rows of a join beneath is joined to these first."""
-    if join.kept != "none" or inner.kept != "none" or not set(join.right_keys) <= set(names(inner.left)):
+    if join.kept != "none" or inner.kept != "none" or inner.repeats > 1:
+        return None
+    if not set(join.right_keys) <= set(names(inner.left)):
         return None
     return replace(inner, left=replace(join, right=inner.left))
 

@@ -8,6 +8,7 @@ from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.algebra.refusals import Position, UnsupportedSQL
 from tacit.plan.algebra.relations import Join, Mark, Pairs, Relation
 from tacit.plan.algebra.types import Boolean, Field
+from tacit.plan.facts.described import described
 from tacit.plan.facts.fields import field_of
 from tacit.plan.facts.kinds import Rep, equality_rep, kind_of_field
 from tacit.plan.physical import operators as ops
@@ -21,11 +22,18 @@ from tacit.plan.physical.trusted import joined_keys
 MOST_PAIRS = 1 << 20
 """No more pairs of rows are made under MPC. The native operator refuses more, too."""
 
+MOST_PARTNERS = 1 << 24
+"""A join of repeated keys moves no more rows, of both sides as often as keys repeat. So does the native operator."""
+
 
 def place_join(
     relation: Join, left: SharedTable, right: SharedTable, want: Want, emit: Emitter, trusted: str | None
 ) -> tuple[SharedTable, Merge | None]:
-    """The step of a join, and how it can merge what its owners sort. trusted: who sees its keys, if anybody does."""
+    """The step of a join, and how it can merge what its owners sort. Raises UnsupportedSQL where it moves too much.
+
+    trusted: who sees its keys, if anybody does.
+    """
+    _refuse_partners(relation, left.rows.most, right.rows.most)
     left_keys, right_keys = (
         equality(side, keys, emit.hashed)
         for side, keys in ((relation.left, relation.left_keys), (relation.right, relation.right_keys))
@@ -45,12 +53,13 @@ def place_join(
         right_columns=tuple(physical_of(right_columns)),
         kept=relation.kept,
         trusted=trusted,
+        repeats=relation.repeats,
     )
     columns = {
         **(_nullable(left_columns) if relation.keeps_right else left_columns),
         **(_nullable(right_columns) if relation.keeps_left else right_columns),
     }
-    rows = right.rows + left.rows if relation.keeps_left else right.rows
+    rows = right.rows + left.rows if relation.keeps_left else right.rows.times(relation.repeats)
     sides = (relation.left, relation.left_keys), (relation.right, relation.right_keys)
     emit.keys += joined_keys(operator, sides, left, right)
     merge = _merge(operator, emit)
@@ -112,6 +121,22 @@ def _refuse_many(left: int, right: int, position: Position | None) -> None:
         raise UnsupportedSQL("a join without an equality of tables that declare no rows", instead, position)
     sizes = f"{left:,} rows beside {right:,} rows, {left * right:,} pairs,"
     raise UnsupportedSQL(f"a join without an equality of {sizes}", instead, position)
+
+
+def _refuse_partners(relation: Join, left: int, right: int) -> None:
+    repeats = relation.repeats
+    if repeats == 1 or repeats * (left + right) <= MOST_PARTNERS:
+        return
+    if max(left, right) >= UNDECLARED_ROWS:
+        advice = "declare their rows"
+        what = "a join of tables that declare no rows, whose keys may repeat on both sides,"
+    else:
+        what = f"a join of {left:,} with {right:,} rows, whose keys may repeat {repeats:,} times on both sides,"
+        sides = (relation.left, relation.left_keys), (relation.right, relation.right_keys)
+        found = " or ".join(dict.fromkeys(each for side in sides if (each := described(*side)) is not None))
+        advice = f"declare {found or 'keys'} unique, or that values there repeat less often"
+    instead = f"{advice}: {MOST_PARTNERS:,} rows may be moved, those of both sides as often as keys repeat"
+    raise UnsupportedSQL(what, instead, relation.position)
 
 
 def equality(relation: Relation, keys: tuple[str, ...], hashed: int) -> list[tuple[str, Rep]]:

@@ -263,13 +263,15 @@ class Union(_Operator):
 
 @dataclass(frozen=True)
 class Join(_Operator):
-    """The rows of right, valid where matched. Left keys are unique among valid rows; NULL keys match nothing.
+    """The rows of right, valid where matched. NULL keys match nothing.
 
     left_columns, right_columns: those that are kept. merged: both tables are inputs sorted by these keys, or filters
-    and projections of such, and left keys are unique among all rows that their owner shares as valid ones. kept: sides
-    of which all rows stay, with NULL in the other's columns where nothing matches. Left ones follow behind the rows of
-    right. found: a BOOLEAN column of this name says which rows are right rows that found a left row. trusted: the node
-    that sees the keys of both tables, in a random order, and orders the rows; None: no node does, they are sorted.
+    and projections of such, and repeats holds of all left rows that their owner shares as valid ones. kept: sides of
+    which all rows stay, with NULL in the other's columns where nothing matches. Left ones follow behind the rows of
+    right. found: a BOOLEAN column of this name says which rows are right rows that found a left row. repeats: no more
+    valid rows of left have equal keys; the rows of right come so often, each time with another of their left rows.
+    trusted: the node that sees the keys of both tables, in a random order, and orders the rows; None: no node does,
+    they are sorted. Then repeats is 1.
     """
 
     op: ClassVar[str] = "join"
@@ -284,6 +286,7 @@ class Join(_Operator):
     kept: OneOf["none", "left", "right", "both"] = "none"
     found: str | None = None
     trusted: str | None = None
+    repeats: int = 1
 
 
 @dataclass(frozen=True)

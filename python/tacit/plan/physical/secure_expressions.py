@@ -140,11 +140,11 @@ class SecureExpressions:
         if isinstance(call.type, Date) and is_rounding(call):
             instead = "compare it with constant dates, or offer the day in a DATE column"
             raise UnsupportedSQL("the day of a TIMESTAMP under MPC", instead, call.position)
-        if is_rounding(call):
-            raise UnsupportedSQL("rounding a DECIMAL under MPC", "cast to types of the same scale", call.position)
         if isinstance(call.type, Double) or isinstance(inner.type, Double):
             instead = "divide in the outermost SELECT, or compare products: SUM(x) > 5 * COUNT(x)"
             raise UnsupportedSQL("DOUBLE arithmetic under MPC", instead, call.position)
+        if is_rounding(call):
+            raise UnsupportedSQL("rounding a DECIMAL under MPC", "cast to types of the same scale", call.position)
         if not self._same_encoding(inner.type, call.type):
             raise UnsupportedSQL(
                 "a change of a string's type or dictionary under MPC",

@@ -29,6 +29,10 @@ class Rows:
             return exactly(self.known * other.known)
         return Rows(None, f"({self.text}) * ({other.text})", self.most * other.most)
 
+    def times(self, number: int) -> Rows:
+        """So many rows for each of them."""
+        return self if number == 1 else self * exactly(number)
+
     def at_most(self, bound: int | None) -> Rows:
         """The smaller of this and a known bound."""
         if bound is None or self.most <= bound:

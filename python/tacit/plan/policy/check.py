@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from tacit.plan.algebra.relations import Aggregate, Project, Relation, Sort
-from tacit.plan.algebra.trees import kept_scans, scans
+from tacit.plan.algebra.trees import constants, kept_scans, scans
 from tacit.plan.facts.allowances import Ruling
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.facts.deliveries import delivered_table
@@ -42,6 +42,7 @@ def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], tod
     """What the rules of all owners say of a bound query. Raises PolicyRefusal where one of them does not allow it."""
     tables = _bound_by(relation, catalog, recipients)
     early = _withdrawn(relation, catalog, recipients)
+    early += _beside_constants(tables, relation, recipients)
     early += [each for table in tables for each in _of_query(table, relation, catalog, recipients, today)]
     if early:
         raise PolicyRefusal(tuple(early))
@@ -116,6 +117,18 @@ def _withdrawn(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]
         for name in kept.tables
         if name not in offered
         for each in recipients[:1]
+    ]
+
+
+def _beside_constants(tables: list[Table], relation: Relation, recipients: tuple[str, ...]) -> list[Problem]:
+    """Rows that stand in the question could have a weight, or a group, for each unit."""
+    if not constants(relation):
+        return []
+    ruled = (each for each in tables if not wholly_open(each, recipients))
+    return [
+        Problem("weights", each.owner, each.name, None, "count", f"rows of constants stand beside {each.name}", first)
+        for each in ruled
+        for first in [next(one for one in recipients if one != each.owner)]
     ]
 
 

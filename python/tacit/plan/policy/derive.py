@@ -14,6 +14,7 @@ from tacit.plan.algebra.expressions import reference
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -40,7 +41,7 @@ from tacit.plan.policy.grouped import all_seen, grouped
 from tacit.plan.policy.joined import broadcast, joined
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import protected, wholly_open
-from tacit.plan.policy.outer import marked, outer, paired
+from tacit.plan.policy.outer import marked, multiplied, outer, paired
 from tacit.plan.policy.overflows import beyond_bounds
 from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.thresholds import unsatisfied
@@ -75,6 +76,8 @@ class Derivation:
                 return self._scan(relation)
             case KeptScan():
                 return self._kept(relation)
+            case Constants(_, columns):
+                return State(relation, {each.name: Derived(told=True) for each in columns})
             case Opened() | Match() | Slice():
                 raise AssertionError("a bound query has none of these")
             case Filter(input, predicate):
@@ -89,6 +92,8 @@ class Derivation:
                 return paired(relation, self.of(left), self.of(right), self.recipients)
             case Join() if relation.kept != "none":
                 return outer(relation, self.of(relation.left), self.of(relation.right), self.recipients)
+            case Join() if relation.repeats > 1:
+                return multiplied(relation, self.of(relation.left), self.of(relation.right), self.recipients)
             case Join() | FullJoin():
                 sides = self.of(relation.left), self.of(relation.right)
                 return joined(relation, *sides, self.catalog, self.recipients)

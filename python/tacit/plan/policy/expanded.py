@@ -17,6 +17,7 @@ from tacit.plan.algebra.relations import (
     Broadcast,
     Call,
     ColumnRef,
+    Constants,
     Expr,
     Filter,
     FullJoin,
@@ -120,9 +121,9 @@ class _Expansion:
         match relation:
             case Scan():
                 return self._scanned(relation)
-            case KeptScan() | Opened() | FullJoin() | Match() | Mark() | Pairs() | Slice():
+            case KeptScan() | Constants() | Opened() | FullJoin() | Match() | Mark() | Pairs() | Slice():
                 return self._looked_at_no_further(relation)
-            case Join() if relation.kept != "none":
+            case Join() if relation.kept != "none" or relation.repeats > 1:
                 return self._looked_at_no_further(relation)
             case Sort(input, _) | Limit(input, _, _):
                 return self.of(input)

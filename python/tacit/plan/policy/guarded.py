@@ -15,6 +15,7 @@ from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Constants,
     Filter,
     FullJoin,
     Join,
@@ -137,7 +138,7 @@ class _Guarding:
         match relation:
             case Scan():
                 return from_scan(relation, wanted, self.catalog)
-            case KeptScan() | Opened() | Slice():
+            case KeptScan() | Constants() | Opened() | Slice():
                 return Carried(relation)
             case Filter(input, predicate):
                 below = beneath(input)
@@ -165,16 +166,14 @@ class _Guarding:
                 return replace(below, relation=replace(relation, input=below.relation))
             case Aggregate(input, _, _):
                 return through_groups(beneath(input), relation, self.prefix, self.catalog)
-            case Join() | Mark() | Pairs() if not (isinstance(relation, Join) and relation.kept == "none"):
-                return self._full_join(relation, wanted)
-            case Join(left, right):
+            case Join(left, right, kept="none", repeats=1):
                 return through_join(beneath(left), beneath(right), relation, self.prefix, self.catalog)
             case Union(inputs):
                 return through_union([beneath(each) for each in inputs], names(relation), self.prefix)
             case Window(input):
                 below = self.rewritten(input, NONE, _Place())
                 return Carried(replace(relation, input=below.relation))
-            case FullJoin() | Match():
+            case Join() | Mark() | Pairs() | FullJoin() | Match():
                 return self._full_join(relation, wanted)
 
     def _full_join(self, relation: FullJoin | Match | Join | Mark | Pairs, wanted: frozenset[Instance]) -> Carried:

@@ -1,4 +1,6 @@
-"""Joins that keep rows without a match, marks and pairs: where nobody counts the units whose absence they show.
+"""Joins that keep rows without a match, marks, pairs, and joins whose keys repeat on both sides.
+
+Nobody counts the units whose absence they show, or how often they count each.
 
 Owners who show all their columns row by row allow them. Every other owner whose rules bind the query refuses.
 """
@@ -21,6 +23,15 @@ def outer(relation: Join, left: State, right: State, recipients: tuple[str, ...]
     whole = _with_rows(together(left, right), union([keys, _uncounted(left, right, recipients, relation.position)]))
     columns = {name: _telling(each, whole.rows) for name, each in {**left.columns, **right.columns}.items()}
     return replace(whole, relation=replace(relation, left=left.relation, right=right.relation), columns=columns)
+
+
+def multiplied(relation: Join, left: State, right: State, recipients: tuple[str, ...]) -> State:
+    """A join whose keys repeat on both sides. Each row of either side is there as often as it has partners."""
+    keys = _keys([(left, relation.left_keys), (right, relation.right_keys)])
+    refused = _uncounted(left, right, recipients, relation.position, "many")
+    whole = _with_rows(together(left, right), union([keys, refused]))
+    relation = replace(relation, left=left.relation, right=right.relation)
+    return replace(whole, relation=relation, columns={**left.columns, **right.columns})
 
 
 def marked(relation: Mark, input: State, choices: State, recipients: tuple[str, ...]) -> State:
@@ -58,9 +69,11 @@ def _telling(column: Derived, rows: Items) -> Derived:
     return replace(column, items=union([column.items, rows]), plain=None, constant=False)
 
 
-def _uncounted(one: State, other: State, recipients: tuple[str, ...], position: Position | None) -> Items:
-    """The tables of which units would be told that are not there."""
+def _uncounted(
+    one: State, other: State, recipients: tuple[str, ...], position: Position | None, why: str = "absent"
+) -> Items:
+    """The tables of which units would be told that are not there, or are there several times."""
     instances = one.one | one.many | other.one | other.many
     bound = (each for each in instances if protected(each.table, recipients))
     closed = (each for each in bound if not wholly_open(each.table, recipients))
-    return frozenset(Item(each, None, "floor", detail="absent", position=position) for each in closed)
+    return frozenset(Item(each, None, "floor", detail=why, position=position) for each in closed)

@@ -123,6 +123,8 @@ def _floor(item: Item) -> str:
             return f"a LIMIT tells how many rows of {table} there are, and so how many a condition leaves out"
         case "absent":
             return f"a join that is not an inner one tells which units of {table} are missing, and nothing counts them"
+        case "many":
+            return f"a join whose keys repeat on both sides has rows of {table} several times, and nothing counts them"
         case "united":
             return f"equal values match rows of {table} with those of others in a UNION, and nothing counts how many"
         case "overflow":

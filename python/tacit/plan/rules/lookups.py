@@ -56,7 +56,7 @@ class _Sinking:
         return found
 
     def _moved(self, relation: Relation) -> Relation:
-        if isinstance(relation, Join) and relation.kept in ("none", "right"):
+        if isinstance(relation, Join) and _finds_one(relation):
             return self._sunk(replace(relation, left=self.of(relation.left), right=self._changed(relation.right)))
         if isinstance(relation, Filter):
             return replace(relation, input=self._changed(relation.input))
@@ -72,7 +72,7 @@ class _Sinking:
             deeper = self._sunk(found)
             alone = self._is_alone(found) and not self._is_alone(join) and not self._announces(found)
             return replace(rows, input=deeper) if deeper != found or alone else join
-        if not isinstance(rows, Join) or rows.kept not in ("none", "right"):
+        if not isinstance(rows, Join) or not _finds_one(rows):
             return join
         left, right = self._left(join, rows), self._right(join, rows)
         if left is not None and _is_small(join, rows) and not (right is not None and self._is_alone(right.right)):
@@ -115,6 +115,11 @@ class _Sinking:
         alone = not self._is_alone(inner) or self._is_alone(moved)
         matched = not is_matchable(inner, self.catalog) or is_matchable(moved, self.catalog)
         return alone and matched and not self._announces(found)
+
+
+def _finds_one(join: Join) -> bool:
+    """Whether a join brings at most one row to each row of its right side, and keeps no other."""
+    return join.kept in ("none", "right") and join.repeats == 1
 
 
 def _is_small(join: Join, inner: Join) -> bool:

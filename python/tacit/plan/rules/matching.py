@@ -139,7 +139,7 @@ def permission(match_: Match | FullJoin, catalog: Catalog) -> tuple[DisclosureRu
 
 def _candidates(relation: Relation, catalog: Catalog) -> Iterator[Join]:
     """Joins of what two owners compute alone."""
-    joins = (each for each in _walk(relation) if isinstance(each, Join) and each.kept == "none")
+    joins = (each for each in _walk(relation) if isinstance(each, Join) and each.kept == "none" and each.repeats == 1)
     for join in joins:
         alone = is_local(join.left, catalog) and is_local(join.right, catalog)
         if alone and owner(join.left) != owner(join.right):

@@ -15,6 +15,7 @@ from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,
     Broadcast,
+    Constants,
     Filter,
     FullJoin,
     Join,
@@ -55,7 +56,7 @@ def _collect(relation: Relation, wanted: Iterable[str], needs: Needs) -> None:
     wanted |= known or frozenset()
     needs[relation] = wanted
     match relation:
-        case Scan() | KeptScan() | Opened():
+        case Scan() | KeptScan() | Constants() | Opened():
             return
         case Filter(input, predicate):
             _collect(input, wanted | columns_of(predicate), needs)
@@ -102,6 +103,10 @@ def _rebuilt(relation: Relation, needs: Needs) -> Relation:
             return replace(
                 relation, columns=kept, fields=tuple(each for each in relation.fields if each.name in wanted)
             )
+        case Constants(rows, columns):
+            places = [place for place, each in enumerate(columns) if each.name in wanted]
+            listed = tuple(tuple(row[place] for place in places) for row in rows)
+            return replace(relation, rows=listed, fields=tuple(columns[place] for place in places))
         case Opened():
             return relation
         case Project(input, outputs):
@@ -117,7 +122,7 @@ def _rebuilt(relation: Relation, needs: Needs) -> Relation:
             return _rebuilt(input, needs)
         case Mark(input, choices):
             return replace(relation, input=_rebuilt(input, needs), choices=_rebuilt(choices, needs))
-        case Join(left, right) if relation.kept == "right" and not wanted & set(names(left)):
+        case Join(left, right) if _only_adds(relation) and not wanted & set(names(left)):
             return _rebuilt(right, needs)
         case Join(left, right) | FullJoin(left, right) | Match(left, right) | Pairs(left, right):
             return replace(relation, left=_rebuilt(left, needs), right=_rebuilt(right, needs))
@@ -125,6 +130,11 @@ def _rebuilt(relation: Relation, needs: Needs) -> Relation:
             return Broadcast(_rebuilt(input, needs), _rebuilt(scalar, needs))
         case Filter() | Sort() | Limit() | Slice():
             return replace(relation, input=_rebuilt(relation.input, needs))
+
+
+def _only_adds(join: Join) -> bool:
+    """Whether a join leaves the rows of right as they are, each once."""
+    return join.kept == "right" and join.repeats == 1
 
 
 def _used(relation: Aggregate, wanted: frozenset[str]) -> tuple[Aggregation, ...]:

@@ -95,7 +95,9 @@ def _is_candidate(relation: Relation, catalog: Catalog) -> bool:
     if is_local(relation, catalog) or kept_scans(relation):
         return False
     match relation:
-        case Join() | Mark():
+        case Join():
+            return relation.repeats == 1
+        case Mark():
             return True
         case Aggregate(_, keys, aggregations, carried=()):
             return bool(keys) and all(each.function in PLAIN for each in aggregations)

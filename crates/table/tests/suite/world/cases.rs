@@ -198,6 +198,7 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
     out.extend(joins(padded));
     out.extend(merged_joins(padded));
     out.extend(outer_joins(padded));
+    out.extend(joins_of_repeated_keys(padded));
     out.extend(group_joins(padded));
     out.extend(trusted(padded));
     out.extend(windows(padded, &FEW));
@@ -345,6 +346,44 @@ fn by_bob(case: Case) -> Option<Case> {
 fn is_plain(function: AggregateFunction) -> bool {
     use AggregateFunction::{Any, Count, CountRows, Sum};
     matches!(function, Any | Count | CountRows | Sum)
+}
+
+/// Joins whose left keys repeat, of both methods: in two tables together, and within one.
+fn joins_of_repeated_keys(padded: Option<usize>) -> Vec<Case> {
+    let case = |name, operators: Vec<String>| Case { name, plan: Plan::new(&operators), ordered: false };
+    let sorted = |input: String, by: &[&str]| with(&input, "sorted_by", serde_json::json!(by));
+    let up_to = |join: String, repeats: usize| with(&join, "repeats", serde_json::json!(repeats));
+    let kept = |join: String| with(&join, "kept", serde_json::json!("right"));
+    let found = |join: String| with(&join, "found", serde_json::json!("found"));
+    let merged = |join: String| with(&join, "merged", serde_json::json!(true));
+    let of_two = |name, change: &dyn Fn(String) -> String, shown: &[&str]| {
+        let tables = [input_table(padded), input_unique(padded), input_distinct(padded)];
+        let filters = [filter(3, 1, &col("keep")), filter(4, 2, &col("lkeep"))];
+        let columns = [("lk", bits(6, true, true)), ("p", bits(10, true, true)), ("w", ring64(20, false))];
+        let columns = columns.map(|(name, kind)| format!(r#"{{"name":"{name}","kind":{kind}}}"#)).join(",");
+        let union = format!(r#"{{"id":7,"op":"union","inputs":[4,6,6],"columns":[{columns}]}}"#);
+        let join = join(5, 7, 3, &["lk"], &["k"], &["p", "w", "lk"], &["id", "v", "r", "k"]);
+        let steps = [union, change(join), release(9, 5, shown, false)];
+        case(name, tables.into_iter().chain(filters).chain(steps).collect())
+    };
+    let of_one = |name, change: &dyn Fn(String) -> String, shown: &[&str]| {
+        let tables = [sorted(input_table(padded), &["k", "r"]), sorted(input_distinct(padded), &["l3", "lr"])];
+        let filters = [filter(3, 1, &col("keep")), filter(4, 6, &col("lkeep"))];
+        let join = join(5, 4, 3, &["l3", "lr"], &["k", "r"], &["p", "lr", "ls"], &["id", "s", "q"]);
+        let steps = [merged(change(join)), release(9, 5, shown, false)];
+        case(name, tables.into_iter().chain(filters).chain(steps).collect())
+    };
+    let (two, one) = (["lk", "p", "w", "id", "v", "r", "k"], ["p", "lr", "ls", "id", "s", "q"]);
+    vec![
+        of_two("join of repeated keys", &|join| up_to(join, 3), &two),
+        of_two("join of repeated keys with right kept", &|join| kept(up_to(join, 4)), &two),
+        of_one("merged join of repeated keys", &|join| up_to(join, 7), &one),
+        of_one(
+            "merged join of repeated keys with right kept",
+            &|join| found(kept(up_to(join, 7))),
+            &[&one[..], &["found"]].concat(),
+        ),
+    ]
 }
 
 /// Rows with sums of those that they match: of those that match any, and of all.

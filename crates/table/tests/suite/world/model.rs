@@ -51,8 +51,9 @@ fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) ->
         Operator::Join(x) => {
             let (l, r) = (select(from[0], &x.left_keys), select(from[1], &x.right_keys));
             let (left, right) = (select(from[0], &x.left_columns), select(from[1], &x.right_columns));
-            let partner = |key: &Vec<Cell>, others: &[Vec<Cell>]| {
-                others.iter().position(|other| other == key && !key.contains(&Cell::Null))
+            let partners = |key: &Vec<Cell>, others: &[Vec<Cell>]| -> Vec<usize> {
+                let equal = |i: &usize| others[*i] == *key && !key.contains(&Cell::Null);
+                (0..others.len()).filter(equal).collect()
             };
             let row = |left: &[Cell], right: &[Cell], found: bool| -> Vec<Cell> {
                 let mark = x.found.iter().map(|_| Cell::Int(found.into()));
@@ -61,13 +62,14 @@ fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) ->
             let none = |columns: &[String]| vec![Cell::Null; columns.len()];
             let mut rows = Vec::new();
             for (key, right) in r.rows.iter().zip(&right.rows) {
-                match partner(key, &l.rows) {
-                    Some(i) => rows.push(row(&left.rows[i], right, true)),
-                    None if x.kept.right() => rows.push(row(&none(&left.names), right, false)),
-                    None => {}
+                let found = partners(key, &l.rows);
+                assert!(found.len() <= x.repeats, "a key of {} left rows", found.len());
+                rows.extend(found.iter().map(|&i| row(&left.rows[i], right, true)));
+                if found.is_empty() && x.kept.right() {
+                    rows.push(row(&none(&left.names), right, false));
                 }
             }
-            let alone = l.rows.iter().zip(&left.rows).filter(|(key, _)| partner(key, &r.rows).is_none());
+            let alone = l.rows.iter().zip(&left.rows).filter(|(key, _)| partners(key, &r.rows).is_empty());
             if x.kept.left() {
                 rows.extend(alone.map(|(_, left)| row(left, &none(&right.names), false)));
             }
