@@ -24,11 +24,13 @@ from tacit.plan.algebra.relations import (
     Filter,
     FullJoin,
     Join,
+    Mark,
     Project,
     Relation,
     Scan,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.algebra.trees import children, owner
 from tacit.plan.algebra.types import Boolean, Field
@@ -78,12 +80,18 @@ class Tracker:
                 return _renamed(below, dict(zip(names(inputs[path[0]]), names(relation), strict=True)))
             case Join(kept="none") | FullJoin():
                 return self._joined(relation, path)
+            case Join() if relation.kept == ("left", "right")[path[0]]:
+                return self._joined(relation, path)
+            case Mark() if path[0] == 0:
+                return self._marked(relation, path)
             case Broadcast(input, scalar) if path[0] == 0:
                 return self._beside(self._follow(input, path[1:]), scalar)
             case Aggregate() if self._stays_one(relation, path):
                 return self._per_unit(relation, self._follow(relation.input, path[1:]))
             case Sort(input):
                 return self._follow(input, path[1:])
+            case Window(input):
+                return self._windowed(relation, self._follow(input, path[1:]))
             case _:
                 raise Unclear(type(relation).__name__)
 
@@ -129,12 +137,10 @@ class Tracker:
         below = self._follow(children(join)[mine], path[1:])
         other, keys = children(join)[its], (join.left_keys, join.right_keys)
         below = replace(below, used=below.used | below.read(keys[mine]))
-        equal = dict(zip(keys[its], keys[mine], strict=True)) if isinstance(join, Join) else {}
+        inner = isinstance(join, Join) and join.kept == "none"
+        equal = dict(zip(keys[its], keys[mine], strict=True)) if inner else {}
         if not self._is_own(other) or not all(below.outputs[key].known for key in keys[mine]):
-            if any(
-                each.mixed or (each.known and not each.plain) for each in (below.outputs[key] for key in keys[mine])
-            ):
-                raise Unclear("a join of others with values that are computed of own columns")
+            _check_stored(below, keys[mine])
             return _with_equal(_beside_unknown(below, other), equal)
         both = (below.relation, other) if mine == 0 else (other, below.relation)
         joined: Relation = replace(join, left=both[0], right=both[1])
@@ -142,10 +148,37 @@ class Tracker:
             joined = Filter(joined, not_null(replace(column(joined, ROW), nullable=True)))
         copies = {name: below.outputs[key].source for name, key in equal.items()}
         found = {
-            each.name: replace(_computed(each, copies.get(each.name)), plain=_is_stored(other, each.name))
+            each.name: replace(_computed(each, copies.get(each.name)), plain=inner and _is_stored(other, each.name))
             for each in fields(other)
         }
         return replace(below, relation=joined, outputs={**below.outputs, **found})
+
+    def _marked(self, mark: Mark, path: Path) -> Tracked:
+        """All rows, beside whether others match them. A mark by others' rows tells of others' rows alone."""
+        below = self._follow(mark.input, path[1:])
+        reads = below.read(mark.input_keys)
+        below = replace(below, used=below.used | reads)
+        if not self._is_own(mark.choices) or not all(below.outputs[key].known for key in mark.input_keys):
+            _check_stored(below, mark.input_keys)
+            unknown = Origin(False, None, frozenset(), (Piece(None, frozenset()),))
+            return replace(below, outputs={**below.outputs, mark.name: unknown}, alone=False)
+        relation = replace(mark, input=below.relation)
+        found = Origin(True, None, reads, _whole(field_of(relation, mark.name), reads))
+        return replace(below, relation=relation, outputs={**below.outputs, mark.name: found})
+
+    def _windowed(self, window: Window, below: Tracked) -> Tracked:
+        """Values of own rows. Where others decide which rows there are, they decide the values, too. Raises Unclear."""
+        arguments = [name for each in window.outputs for name in (each.column, each.default) if name is not None]
+        read = [*window.partition, *(each.column for each in window.order), *arguments]
+        if not (below.alone and self._is_own(window.input) and all(below.outputs[name].known for name in read)):
+            raise Unclear("a window over rows that others decide")
+        relation = replace(window, input=below.relation)
+        reads = below.read(read)
+        found = {
+            each.name: Origin(True, None, reads, _whole(field_of(relation, each.name), reads))
+            for each in window.outputs
+        }
+        return replace(below, relation=relation, outputs={**below.outputs, **found}, used=below.used | reads)
 
     def _beside(self, below: Tracked, scalar: Relation) -> Tracked:
         if not self._is_own(scalar):
@@ -183,6 +216,12 @@ class Tracker:
         joined = Join(*sides, tuple(name for name, _ in groups), tuple(name for name, _ in rows))
         found = {each.name: replace(outputs[each.name], known=True, mixed=False) for each in relation.aggregations}
         return replace(below, relation=joined, outputs={**outputs, **found})
+
+
+def _check_stored(below: Tracked, keys: tuple[str, ...]) -> None:
+    """Raises Unclear where a key that meets others' may be a condition on own columns."""
+    if any(each.mixed or (each.known and not each.plain) for each in (below.outputs[key] for key in keys)):
+        raise Unclear("a join of others with values that are computed of own columns")
 
 
 def _equal_or_null(key: str, groups: Relation, rows: Relation) -> list[tuple[Expr, Expr]]:

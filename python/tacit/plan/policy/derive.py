@@ -44,6 +44,7 @@ from tacit.plan.policy.overflows import beyond_bounds
 from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.thresholds import unsatisfied
 from tacit.plan.policy.united import united
+from tacit.plan.policy.windowed import windowed
 
 
 def derived(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> State:
@@ -87,7 +88,8 @@ class Derivation:
             case Pairs(left, right):
                 return paired(relation, self.of(left), self.of(right), self.recipients)
             case Join() if relation.kept != "none":
-                return outer(relation, self.of(relation.left), self.of(relation.right), self.recipients)
+                sides = self.of(relation.left), self.of(relation.right)
+                return outer(relation, *sides, self.catalog, self.recipients)
             case Join() | FullJoin():
                 sides = self.of(relation.left), self.of(relation.right)
                 return joined(relation, *sides, self.catalog, self.recipients)
@@ -96,7 +98,7 @@ class Derivation:
             case Aggregate(input, _, _):
                 return grouped(relation, self.of(input), self.recipients, self.names, self.catalog)
             case Window(input):
-                return self._window(relation, self.of(input))
+                return windowed(relation, self.of(input), self.catalog, self.recipients)
             case Sort(input, _):
                 return self._sort(relation, self.of(input))
             case Limit(input, _, _):
@@ -167,24 +169,6 @@ class Derivation:
         written = (*outputs, *((name, each) for each, name in hidden.items()))
         beyond = beyond_bounds((each for _, each in outputs), below, self.recipients)
         return replace(below.over(Project(below.relation, written), beyond), columns=columns)
-
-    def _window(self, relation: Window, below: State) -> State:
-        """A row's value is made of others' rows, so that no guard above can count whom it tells of.
-
-        What everybody may see row by row may be computed with in any way. A number of a row is made of rows alone.
-        """
-        bound = {each for each in below.one | below.many if protected(each.table, self.recipients)}
-        refused = {each for each in bound if not wholly_open(each.table, self.recipients)}
-        closed = frozenset(
-            Item(each, None, "window", detail=output.function.upper(), position=output.position)
-            for each in refused
-            for output in relation.outputs
-        )
-        known = frozenset(Item(each, None, "count") for each in below.one | below.many)
-        made_of = union([known, below.rows, *(each.items for each in below.columns.values())])
-        whole = Derived(frozenset(each for each in made_of if each.instance not in refused), linear=False)
-        columns = {**below.columns, **{each.name: whole for each in relation.outputs}}
-        return replace(below.over(replace(relation, input=below.relation), closed), columns=columns)
 
     def _sort(self, relation: Sort, below: State) -> State:
         """The order tells ranks of single rows. Of what a guard has counted it tells no more than the values do."""

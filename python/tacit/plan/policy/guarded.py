@@ -49,8 +49,11 @@ from tacit.plan.policy.units import (
     through_filter,
     through_groups,
     through_join,
+    through_mark,
+    through_outer_join,
     through_project,
     through_union,
+    without_units,
 )
 
 NONE: frozenset[Instance] = frozenset()
@@ -164,22 +167,23 @@ class _Guarding:
                 return replace(below, relation=replace(relation, input=below.relation))
             case Aggregate(input, _, _):
                 return through_groups(beneath(input), relation, self.prefix, self.catalog)
-            case Join() | Mark() | Pairs() if not (isinstance(relation, Join) and relation.kept == "none"):
-                return self._full_join(relation, wanted)
-            case Join(left, right):
+            case Join(left, right) if relation.kept == "none":
                 return through_join(beneath(left), beneath(right), relation, self.prefix, self.catalog)
+            case Join(left, right):
+                return through_outer_join(beneath(left), beneath(right), relation, self.prefix, self.catalog)
+            case Mark(input, choices):
+                return through_mark(beneath(input), beneath(choices), relation)
             case Union(inputs):
                 return through_union([beneath(each) for each in inputs], names(relation), self.prefix)
             case Window(input):
-                below = self.rewritten(input, NONE, _Place())
-                return Carried(replace(relation, input=below.relation))
-            case FullJoin() | Match():
-                return self._full_join(relation, wanted)
+                below = beneath(input)
+                return replace(below, relation=replace(relation, input=below.relation))
+            case FullJoin() | Match() | Pairs():
+                return self._without_units(relation, wanted)
 
-    def _full_join(self, relation: FullJoin | Match | Join | Mark | Pairs, wanted: frozenset[Instance]) -> Carried:
-        sides = [self.rewritten(each, wanted, _Place()) for each in children(relation)]
-        for track in (track for side in sides for track in side.tracks):
-            raise Uncountable(track.instance[0], "rows without a partner are shown, which nothing counts")
+    def _without_units(self, relation: FullJoin | Match | Pairs, wanted: frozenset[Instance]) -> Carried:
+        for each in children(relation):
+            without_units(self.rewritten(each, wanted, _Place()))
         return Carried(over_children(relation, lambda each: self.rewritten(each, wanted, _Place()).relation))
 
     def _guarded(self, aggregate: Aggregate, guard: Guard, wanted: frozenset[Instance], place: _Place) -> Carried:
@@ -219,6 +223,8 @@ def _complement(relation: Relation, wanted: frozenset[Instance]) -> tuple[Scan, 
     scan = min((each[0] for each in wanted), key=lambda each: each.table)
     left_out = {
         Join: "a join leaves out units without a partner, whom nothing counts",
+        Mark: "a subquery has units without a partner, whom nothing counts",
+        Window: "a window is computed of the rows that a condition leaves, and nothing counts the others",
         Limit: "a LIMIT leaves out units, whom nothing counts",
         Union: "a UNION has rows without its units, whom nothing counts",
     }

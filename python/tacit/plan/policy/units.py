@@ -20,6 +20,7 @@ from tacit.plan.algebra.relations import (
     Filter,
     Join,
     Literal,
+    Mark,
     Project,
     Relation,
     Scan,
@@ -179,6 +180,29 @@ def through_join(left: Carried, right: Carried, join: Join, prefix: str, catalog
     relation = Join(left.relation, right.relation, join.left_keys, join.right_keys)
     equal = left.equal + right.equal + tuple(zip(join.left_keys, join.right_keys, strict=True))
     return Carried(relation, tracks, equal)
+
+
+def through_outer_join(left: Carried, right: Carried, join: Join, prefix: str, catalog: Catalog) -> Carried:
+    """A join of which all rows of one side stay. A side that is NULL without a partner has no units to count."""
+    for side, stays in ((left, join.keeps_left), (right, join.keeps_right)):
+        if not stays or join.kept == "both":
+            without_units(side)
+    joined = through_join(left, right, join, prefix, catalog)
+    assert isinstance(joined.relation, Join)
+    equal = joined.equal[: -len(join.left_keys)]  # of rows without a partner keys are not equal
+    return replace(joined, relation=replace(joined.relation, kept=join.kept), equal=equal)
+
+
+def through_mark(input: Carried, choices: Carried, mark: Mark) -> Carried:
+    """The rows of input, each once."""
+    without_units(choices)
+    return replace(input, relation=replace(mark, input=input.relation, choices=choices.relation))
+
+
+def without_units(side: Carried) -> None:
+    """Raises Uncountable where there are units."""
+    for track in side.tracks:
+        raise Uncountable(track.instance[0], "rows without a partner are shown, which nothing counts")
 
 
 def _with_partner(track: Track, keys: tuple[str, ...], partner: frozenset[str]) -> Track:
