@@ -141,6 +141,7 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
             conditions=carried.of(each.name),
             least=_least(each, groups),
             moved=each.column is not None and below.columns[each.column].moved,
+            optional=each.column is not None and below.columns[each.column].optional and bool(groups.single),
         )
     return {**columns, **carried.columns}
 

@@ -11,10 +11,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count
 
+from tacit.plan.algebra.expressions import conjunction, conjuncts
 from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Expr,
     Filter,
     FullJoin,
     Join,
@@ -34,7 +36,7 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.trees import children, over_children
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.fields import column, fields, names
+from tacit.plan.facts.fields import column, columns_of, fields, names
 from tacit.plan.policy.conditions import choose, refreshed
 from tacit.plan.policy.counting import Counter
 from tacit.plan.policy.folding import folded
@@ -45,6 +47,7 @@ from tacit.plan.policy.units import (
     Instance,
     Uncountable,
     as_condition,
+    check_applied,
     from_scan,
     through_filter,
     through_groups,
@@ -146,7 +149,7 @@ class _Guarding:
                 condition = refreshed(predicate, _known(below.relation))
                 if place.counts_all:
                     return as_condition(below, condition, self.prefix)
-                return through_filter(below, condition)
+                return self._filtered(below, condition)
             case Project(input, outputs):
                 below = along(input)
                 known = _known(below.relation)
@@ -164,6 +167,7 @@ class _Guarding:
                 raise Uncountable(*_complement(relation, wanted))
             case Limit(input, _, _):
                 below = beneath(input)
+                check_applied(below)
                 return replace(below, relation=replace(relation, input=below.relation))
             case Aggregate(input, _, _):
                 return through_groups(beneath(input), relation, self.prefix, self.catalog)
@@ -177,9 +181,19 @@ class _Guarding:
                 return through_union([beneath(each) for each in inputs], names(relation), self.prefix)
             case Window(input):
                 below = beneath(input)
+                check_applied(below)
                 return replace(below, relation=replace(relation, input=below.relation))
             case FullJoin() | Match() | Pairs():
                 return self._without_units(relation, wanted)
+
+    def _filtered(self, below: Carried, condition: Expr) -> Carried:
+        """Where a condition tells which rows have a match, a guard counts those that it leaves out, too."""
+        told = [each for each in conjuncts(condition) if not columns_of(each).isdisjoint(below.optional)]
+        if not told or not below.tracks:
+            return through_filter(below, condition)
+        others = [each for each in conjuncts(condition) if each not in told]
+        below = through_filter(below, conjunction(others)) if others else below
+        return as_condition(below, conjunction(told), self.prefix)
 
     def _without_units(self, relation: FullJoin | Match | Pairs, wanted: frozenset[Instance]) -> Carried:
         for each in children(relation):
@@ -192,9 +206,15 @@ class _Guarding:
         own = frozenset((each.scan, each.unit) for each in floors)
         below = self.rewritten(aggregate.input, wanted | own, _Place(counts_all=guard.complement))
         further = replace(below, tracks=tuple(each for each in below.tracks if each.instance in wanted - own))
-        extended = through_groups(further, replace(aggregate, input=below.relation), self.prefix, self.catalog)
+        counted = replace(further, kept=())
+        extended = through_groups(counted, replace(aggregate, input=below.relation), self.prefix, self.catalog)
         assert isinstance(extended.relation, Aggregate)
-        fold = guard.small == "fold" and place.top and bool(aggregate.keys) and not guard.complement
+        fold = guard.small == "fold" and place.top and bool(aggregate.keys) and not (guard.complement or below.kept)
+        if not fold and not below.optional.isdisjoint(aggregate.keys):
+            raise Uncountable(
+                guard.floors[0].scan,
+                "groups by what only some rows match are shown beside a row of all small ones alone",
+            )
         relation = self._shown(extended.relation, below, guard, fold)
         return replace(extended, relation=relation, rest=self.rest if fold else None)
 

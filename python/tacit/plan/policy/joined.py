@@ -30,6 +30,7 @@ def joined(
         rows=union([whole.rows, keys, selected(whole)]),
         beside=whole.beside | frozenset(sides_of(left, right)) | frozenset(sides_of(right, left)),
     )
+    whole = replace(whole, rows=union([whole.rows, by_matches([each for pair in pairs for each in pair], whole)]))
     if isinstance(relation, FullJoin):
         return _optional(whole, left, right, recipients)
     equal = frozenset(pair for a, b in pairs for pair in product(a.atoms, b.atoms))
@@ -38,6 +39,12 @@ def joined(
         return whole
     more = {each: left.repeated.get(each, frozenset()) | right.identity for each in left.one}
     return replace(whole, identity=right.identity, repeated={**whole.repeated, **more})
+
+
+def by_matches(keys: Iterable[Derived], state: State) -> Items:
+    """The instances of single rows of which a key takes those that have a match elsewhere, or those that have none."""
+    found = state.one if any(each.optional for each in keys) else frozenset[Instance]()
+    return frozenset(Item(each, None, "floor", detail="absent") for each in found)
 
 
 def _columns(left: State, right: State, *, mixed: bool) -> dict[str, Derived]:

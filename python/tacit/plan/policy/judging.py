@@ -113,7 +113,7 @@ def judged(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> Verd
     for check in checks(rows, guard.floors, counter.keys, catalog):
         none = _none(counter, guard, rows, check)
         shown.append(either(at_least(counter.units(check, rows.kept), check.least), none))
-        if guard.complement and rows.kept != TRUE:
+        if rows.kept != TRUE:
             shown.append(either(at_least(counter.units(check, negated(rows.kept)), check.least), none))
     return Verdict(every(*shown), _values(counter, guard, rows, catalog))
 

@@ -17,7 +17,7 @@ from tacit.plan.algebra.relations import Join, Mark, Pairs
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.expressions import placed
-from tacit.plan.policy.joined import met, sides_of
+from tacit.plan.policy.joined import by_matches, met, sides_of
 from tacit.plan.policy.offers import protected, wholly_open
 from tacit.plan.policy.state import Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.united import together
@@ -31,8 +31,9 @@ def outer(relation: Join, left: State, right: State, catalog: Catalog, recipient
     absent = _absent(loose or [left, right], recipients, relation.position)
     whole = _beside(left, right, union([keys, absent]))
     told = [(left, relation.keeps_right), (right, relation.keeps_left)]
+    told_of = bool(bound(whole.one, recipients))
     columns = {
-        name: _telling(each, whole.rows) if optional else each
+        name: _telling(each, whole.rows, told_of) if optional else each
         for side, optional in told
         for name, each in side.columns.items()
     }
@@ -50,7 +51,8 @@ def marked(relation: Mark, input: State, choices: State, recipients: tuple[str, 
     found = _keys(pairs, input, choices, recipients, relation.position)
     whole = _beside(input, choices, union([found, _absent([choices], recipients, relation.position)]))
     relation = replace(relation, input=input.relation, choices=choices.relation)
-    mark = Derived(_tested(whole.rows, choices), conditions=(relation.name,), moved=True)
+    optional = bool(bound(whole.one, recipients))
+    mark = Derived(_tested(whole.rows, choices), conditions=(relation.name,), moved=True, optional=optional)
     return replace(whole, relation=relation, columns={**input.columns, relation.name: mark}, identity=input.identity)
 
 
@@ -77,12 +79,20 @@ def _beside(one: State, other: State, more: Items) -> State:
 def _keys(
     pairs: list[tuple[Derived, Derived]], one: State, other: State, recipients: tuple[str, ...], place: Position | None
 ) -> Items:
-    return union(placed(met(a, b, one, other, recipients), place) for a, b in pairs)
+    matches = by_matches([each for pair in pairs for each in pair], together(one, other))
+    return placed(union([matches, *(met(a, b, one, other, recipients) for a, b in pairs)]), place)
 
 
-def _telling(column: Derived, rows: Items) -> Derived:
+def _telling(column: Derived, rows: Items, optional: bool) -> Derived:
     """A column that is NULL beside rows without a match."""
-    return replace(column, items=union([column.items, rows]), plain=None, constant=False, moved=True)
+    return replace(
+        column,
+        items=union([column.items, rows]),
+        plain=None,
+        constant=False,
+        moved=True,
+        optional=column.optional or optional,
+    )
 
 
 def _tested(rows: Items, choices: State) -> Items:

@@ -84,6 +84,7 @@ class Derived:
     the variance of the column derives from. least: a count is never less where it is shown, by the floor of this
     instance. mixed: inputs of a union have it, so that equal values of it match their rows. moved: some rows have other
     values than a sum of multiples, by constants, conditions or a union, so that a position among all is any among some.
+    optional: it tells whether a row has a match, of rows that all stay.
     """
 
     items: Items = NOTHING
@@ -99,6 +100,7 @@ class Derived:
     told: bool = False
     mixed: bool = False
     moved: bool = False
+    optional: bool = False
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,7 @@ class Carried:
     """A relation with its units. equal: pairs of columns that a join or a condition makes equal.
 
     kept: columns of which one is not TRUE where a filter, which is not applied, would leave a row out.
+    optional: columns that tell whether a row has a match, of rows that all stay.
     rest: the column that marks the row of small groups, if there is one.
     """
 
@@ -91,6 +92,7 @@ class Carried:
     tracks: tuple[Track, ...] = ()
     equal: tuple[tuple[str, str], ...] = ()
     kept: tuple[str, ...] = ()
+    optional: frozenset[str] = frozenset()
     rest: str | None = None
 
     def spelt(self, listed: Iterable[str]) -> frozenset[str]:
@@ -160,7 +162,8 @@ def through_project(input: Carried, outputs: tuple[tuple[str, Expr], ...], prefi
     tracks = tuple(_with_outputs(each, each.renamed(new), outputs) for each in input.tracks)
     equal = tuple((new[a], new[b]) for a, b in _closed(input.equal) if a in new and b in new)
     kept = tuple(new[each] for each in input.kept)
-    return Carried(Project(input.relation, tuple(listed)), tracks, equal, kept, input.rest)
+    optional = frozenset(name for name, each in listed if not columns_of(each).isdisjoint(input.optional))
+    return Carried(Project(input.relation, tuple(listed)), tracks, equal, kept, optional, input.rest)
 
 
 def _with_outputs(below: Track, above: Track, outputs: tuple[tuple[str, Expr], ...]) -> Track:
@@ -171,6 +174,8 @@ def _with_outputs(below: Track, above: Track, outputs: tuple[tuple[str, Expr], .
 
 def through_join(left: Carried, right: Carried, join: Join, prefix: str, catalog: Catalog) -> Carried:
     """A join: right rows match one left row at most, left rows perhaps several right ones."""
+    for side in (left, right):
+        check_applied(side)
     right = _apart(right, names(left.relation), prefix)
     alone = is_unique(right.relation, join.right_keys, catalog)
     partners = frozenset(names(right.relation)) if alone else frozenset[str]()
@@ -179,7 +184,7 @@ def through_join(left: Carried, right: Carried, join: Join, prefix: str, catalog
     ) + tuple(_with_partner(each, join.right_keys, frozenset(names(left.relation))) for each in right.tracks)
     relation = Join(left.relation, right.relation, join.left_keys, join.right_keys)
     equal = left.equal + right.equal + tuple(zip(join.left_keys, join.right_keys, strict=True))
-    return Carried(relation, tracks, equal)
+    return Carried(relation, tracks, equal, optional=left.optional | right.optional)
 
 
 def through_outer_join(left: Carried, right: Carried, join: Join, prefix: str, catalog: Catalog) -> Carried:
@@ -190,13 +195,23 @@ def through_outer_join(left: Carried, right: Carried, join: Join, prefix: str, c
     joined = through_join(left, right, join, prefix, catalog)
     assert isinstance(joined.relation, Join)
     equal = joined.equal[: -len(join.left_keys)]  # of rows without a partner keys are not equal
-    return replace(joined, relation=replace(joined.relation, kept=join.kept), equal=equal)
+    told = [(joined.relation.left, join.keeps_right), (joined.relation.right, join.keeps_left)]
+    more = frozenset(name for side, optional in told if optional and joined.tracks for name in names(side))
+    relation = replace(joined.relation, kept=join.kept)
+    return replace(joined, relation=relation, equal=equal, optional=joined.optional | more)
 
 
 def through_mark(input: Carried, choices: Carried, mark: Mark) -> Carried:
     """The rows of input, each once."""
     without_units(choices)
-    return replace(input, relation=replace(mark, input=input.relation, choices=choices.relation))
+    relation = replace(mark, input=input.relation, choices=choices.relation)
+    return replace(input, relation=relation, optional=input.optional | ({mark.name} if input.tracks else set()))
+
+
+def check_applied(input: Carried) -> None:
+    """Raises Uncountable above a condition that is not applied: nothing but a guard counts whom it leaves out."""
+    for track in input.tracks if input.kept else ():
+        raise Uncountable(track.instance[0], "a condition on matches is below what nothing counts through")
 
 
 def without_units(side: Carried) -> None:
@@ -212,6 +227,8 @@ def _with_partner(track: Track, keys: tuple[str, ...], partner: frozenset[str]) 
 
 def through_union(inputs: list[Carried], base: tuple[str, ...], prefix: str) -> Carried:
     """A union: the units of each input's instances are NULL in the rows of all others."""
+    for each in inputs:
+        check_applied(each)
     found = [(place, track) for place, each in enumerate(inputs) for track in each.tracks]
     listed: list[list[tuple[str, Expr]]] = [[(name, column(each.relation, name)) for name in base] for each in inputs]
     tracks = []
@@ -229,11 +246,13 @@ def through_union(inputs: list[Carried], base: tuple[str, ...], prefix: str) -> 
         decided -= {frozenset()}
         tracks.append(replace(track, columns=columns, there=there, decided_by=decided, decides=frozenset(columns)))
     relation = Union(tuple(Project(each.relation, tuple(out)) for each, out in zip(inputs, listed, strict=True)))
-    return Carried(relation, tuple(tracks))
+    optional = frozenset(name for name in base if any(name in each.optional for each in inputs))
+    return Carried(relation, tuple(tracks), optional=optional)
 
 
 def through_groups(input: Carried, aggregate: Aggregate, prefix: str, catalog: Catalog) -> Carried:
     """An aggregation of which each group stems from one unit. Raises Uncountable where it may stem from more."""
+    check_applied(input)
     keys, minima = list(aggregate.keys), dict[str, str]()
     for track in input.tracks:
         if not any(input.spelt(each) <= input.spelt(aggregate.keys) for each in track.decided_by):
@@ -253,7 +272,10 @@ def through_groups(input: Carried, aggregate: Aggregate, prefix: str, catalog: C
         once = moved.once or (track.there is None and is_unique(relation, moved.columns, catalog))
         tracks.append(replace(moved, once=once))
     equal = tuple(pair for pair in input.equal if set(pair) <= set(keys))
-    return Carried(relation, tuple(tracks), equal)
+    optional = input.optional & {*keys} | {
+        each.name for each in aggregate.aggregations if each.column in input.optional
+    }
+    return Carried(relation, tuple(tracks), equal, optional=optional)
 
 
 def _beside(listed: list[list[tuple[str, Expr]]], place: int, value: Expr, prefix: str) -> str:
@@ -279,7 +301,9 @@ def _apart(carried: Carried, taken: tuple[str, ...], prefix: str) -> Carried:
         return carried
     outputs = tuple((new[each], column(carried.relation, each)) for each in own)
     equal = tuple((new[a], new[b]) for a, b in carried.equal)
-    return Carried(Project(carried.relation, outputs), tuple(each.renamed(new) for each in carried.tracks), equal)
+    tracks = tuple(each.renamed(new) for each in carried.tracks)
+    optional = frozenset(new[each] for each in carried.optional)
+    return Carried(Project(carried.relation, outputs), tracks, equal, optional=optional)
 
 
 def _closed(equal: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
