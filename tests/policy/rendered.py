@@ -53,7 +53,7 @@ class Rendered:
         return found
 
     def answer(self, sql: str, to: tuple[str, ...], data: Data) -> Answer:
-        self._load(data)
+        self.load(data)
         found = self.allowed(sql, to)
         rows = self.prepared(sql, to).rows(self.database)
         return Answer(tuple(names(found.relation)), tuple(rows), notice(found.guards))
@@ -66,7 +66,8 @@ class Rendered:
         except QueryError:
             return NOT_SQL
 
-    def _load(self, data: Data) -> None:
+    def load(self, data: Data) -> None:
+        """Put the rows into the database."""
         for table in self.catalog.tables:
             rows = data.get(table.name, ())
             if self.loaded.get(table.name) is rows:
@@ -81,4 +82,4 @@ class Rendered:
 
 
 def _type(type_: object) -> str:
-    return {"Boolean": "BOOLEAN", "Varchar": "VARCHAR", "Date": "DATE"}.get(type(type_).__name__, "INTEGER")
+    return {"Boolean": "BOOLEAN", "Varchar": "VARCHAR", "Date": "DATE"}.get(type(type_).__name__, "BIGINT")

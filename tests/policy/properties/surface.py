@@ -88,6 +88,45 @@ def offers(least: int) -> dict[str, str]:
     }
 
 
+TIGHTER: dict[str, Callable[[str], str]] = {
+    "floor": lambda text: text.replace("least_group = 3", "least_group = 4"),
+    "functions": lambda text: text.replace(str(FEW), '["count"]'),
+    "uses": lambda text: text.replace('use = ["group", "filter"]', 'use = ["group"]'),
+    "partners": lambda text: text.replace('use = ["join"]', 'use = ["join"], with = ["people.ssn"]'),
+    "constants": lambda text: text.replace('use = ["group", "filter"]', 'use = ["group", "filter"], constants = ["a"]'),
+    "cuts": lambda text: text.replace('use = ["filter"] }', 'use = ["filter"], cuts = [2] }'),
+    "complement": lambda text: text.replace("least_group = 3", "least_group = 3\ncomplement = true"),
+}
+"""How offers become tighter, by the name of what changes."""
+
+
+def tighter(attribute: str, least: int) -> dict[str, str]:
+    """The offers with an attribute that allows less."""
+    before = offers(least)
+    found = {owner: TIGHTER[attribute](text) for owner, text in before.items()}
+    assert found != before
+    return found
+
+
+def large() -> dict[str, Rows]:
+    """A world of few groups with many people each."""
+    found = [
+        {
+            "ssn": key, "city": "abc"[key % 3], "vip": key % 2 == 0, "since": date(2020 + key % 2, 1, 1),
+            "salary": key, "bonus": None if key % 5 == 0 else key, "age": 20 + key, "smokes": key % 7 == 0,
+            "email": "x",
+        }
+        for key in range(1, 61)
+    ]  # fmt: skip
+    stays = [
+        {"ssn": key, "day": day, "kind": "uv"[(key + day) % 2], "cost": key + day, "ward": "x"}
+        for key in range(1, 31)
+        for day in range(1, 2 + key % 3)
+    ]
+    customers = [{"ssn": key, "segment": "st"[key // 20 % 2], "worth": key % 10} for key in range(11, 51)]
+    return {"people": found, "stays": stays, "customers": customers, "copies": []}
+
+
 def worlds(seed: int, count: int) -> Iterator[dict[str, Rows]]:
     """Some data, again and again the same."""
     chance = random.Random(seed)
@@ -348,10 +387,13 @@ def _question(chance: random.Random) -> str:
     kind = chance.random()
     if kind < 0.06:
         return _over_inputs(chance)
-    if kind < 0.12:
+    if kind < 0.10:
+        operator = chance.choice(("UNION", "UNION ALL", "INTERSECT", "EXCEPT"))
+        return f"{GROUPED} {operator} SELECT kind AS k FROM stays GROUP BY kind"
+    if kind < 0.16:
         return _over_groups(chance)
     found = _select(chance, chance.choice(SOURCES))
-    return f"WITH w AS ({found}) SELECT * FROM w" if kind < 0.16 else found
+    return f"WITH w AS ({found}) SELECT * FROM w" if kind < 0.20 else found
 
 
 def _over_inputs(chance: random.Random) -> str:
@@ -360,11 +402,8 @@ def _over_inputs(chance: random.Random) -> str:
 
 
 def _over_groups(chance: random.Random) -> str:
-    other = "SELECT kind AS k FROM stays GROUP BY kind"
-    operator = chance.choice(("UNION", "UNION ALL", "INTERSECT", "EXCEPT"))
     return chance.choice(
         (
-            f"{GROUPED} {operator} {other}",
             "SELECT MAX(n) AS n, COUNT(*) AS v FROM (SELECT city, COUNT(*) AS n FROM people GROUP BY city) g",
             f"SELECT g.k, c.segment FROM {COUNTED} g LEFT JOIN customers c ON c.ssn = g.m",
             f"SELECT c.segment, g.m FROM customers c LEFT JOIN {COUNTED} g ON c.ssn = g.m",

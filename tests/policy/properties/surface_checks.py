@@ -1,4 +1,4 @@
-"""The properties of questions of the whole surface, each as a search for what contradicts it in worlds of few people."""
+"""The properties of questions of the whole surface, each as a search in small worlds for what contradicts it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import itertools
 import random
 from collections.abc import Iterable, Mapping
 
+from ..plain import same
 from ..subjects import Subject
 from .checks import Found, isolated_in
 from .surface import CLOSED, NORTH, Data, Rows, renamed, with_rows, worlds
@@ -50,6 +51,29 @@ def isolated_values(subject: Subject, questions: Iterable[str], least: int, seed
         for table in ("people", "stays"):
             if table in sql:
                 yield from isolated_in(subject, sql, data, table, least)
+
+
+def other_answers(one: Subject, other: Subject, questions: Iterable[str], data: Data) -> Found:
+    """P6: answers in which two subjects differ."""
+    for sql in questions:
+        first, second = (each.answer(sql, NORTH, data) for each in (one, other))
+        if not same(first.rows, second.rows):
+            yield sql, first, second, data
+
+
+def looser_when_tighter(before: Subject, after: Subject, questions: Iterable[str]) -> Found:
+    """P7: questions that only the tighter offers allow."""
+    for sql in questions:
+        if after.verdict(sql, NORTH).allowed and not before.verdict(sql, NORTH).allowed:
+            yield sql, before.verdict(sql, NORTH)
+
+
+def disguised(subject: Subject, questions: Iterable[str]) -> Found:
+    """P8: other words for a question that have another verdict. Who orders rows, orders those of the whole question."""
+    for sql in (each for each in questions if " ORDER BY n" not in each and not each.startswith("WITH")):
+        for other in (f"WITH q AS ({sql}) SELECT * FROM q", f"SELECT x.* FROM ({sql}) x"):
+            if subject.verdict(other, NORTH) != subject.verdict(sql, NORTH):
+                yield sql, other, subject.verdict(sql, NORTH), subject.verdict(other, NORTH)
 
 
 def certain_conditions(subject: Subject, questions: Iterable[str], least: int, keys: int) -> Found:

@@ -41,7 +41,7 @@ from tacit.plan.policy.conditions import choose, refreshed
 from tacit.plan.policy.counting import Counter
 from tacit.plan.policy.folding import folded
 from tacit.plan.policy.guards import Floor, Guard
-from tacit.plan.policy.judging import Verdict, is_apart, judged, rows_of, with_counts
+from tacit.plan.policy.judging import Verdict, is_apart, judged, many_match, rows_of, with_counts
 from tacit.plan.policy.units import (
     Carried,
     Instance,
@@ -210,13 +210,25 @@ class _Guarding:
         extended = through_groups(counted, replace(aggregate, input=below.relation), self.prefix, self.catalog)
         assert isinstance(extended.relation, Aggregate)
         fold = guard.small == "fold" and place.top and bool(aggregate.keys) and not (guard.complement or below.kept)
-        if not fold and not below.optional.isdisjoint(aggregate.keys):
-            raise Uncountable(
-                guard.floors[0].scan,
-                "groups by what only some rows match are shown beside a row of all small ones alone",
-            )
         relation = self._shown(extended.relation, below, guard, fold)
+        if not below.optional.isdisjoint(aggregate.keys):
+            relation = self._where_many_match(relation, below, guard)
         return replace(extended, relation=relation, rest=self.rest if fold else None)
+
+    def _where_many_match(self, groups: Relation, below: Carried, guard: Guard) -> Relation:
+        """Groups by what only some rows match, if enough units do, and enough do not.
+
+        Else it would tell of few whether there is a group.
+        """
+        if not below.matches:
+            raise Uncountable(guard.floors[0].scan, "groups are made of what only some rows match, and of other rows")
+        rows = rows_of(below, guard, self.prefix)
+        counter = Counter(rows.relation, (), self.prefix)
+        verdict = many_match(counter, guard, rows, self.catalog)
+        name = f"{self.prefix}many"
+        beside = Broadcast(groups, Project(counter.relation(), ((name, verdict),)))
+        outputs = tuple((each, column(beside, each)) for each in names(groups))
+        return Project(Filter(beside, column(beside, name)), outputs)
 
     def _shown(self, aggregate: Aggregate, below: Carried, guard: Guard, fold: bool) -> Relation:
         rows = rows_of(below, guard, self.prefix)

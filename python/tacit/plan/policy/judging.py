@@ -118,6 +118,14 @@ def judged(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> Verd
     return Verdict(every(*shown), _values(counter, guard, rows, catalog))
 
 
+def many_match(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> Expr:
+    """Whether of all rows enough units have each match, and enough have none. counter: of one group of all."""
+    matches = [positive(column(rows.relation, each)) for each in rows.carried.matches]
+    cells = [every(rows.kept, each) for there in matches for each in (there, negated(there))]
+    listed = checks(rows, guard.floors, counter.keys, catalog)
+    return every(*(at_least(counter.units(check, cell), check.least) for check in listed for cell in cells))
+
+
 def _none(counter: Counter, guard: Guard, rows: Rows, check: Check) -> Expr:
     """Whether keys say that no row of a group stems from an instance, which is one input of a union, and none does.
 

@@ -84,7 +84,8 @@ class Carried:
     """A relation with its units. equal: pairs of columns that a join or a condition makes equal.
 
     kept: columns of which one is not TRUE where a filter, which is not applied, would leave a row out.
-    optional: columns that tell whether a row has a match, of rows that all stay.
+    optional: columns that tell whether a row has a match, of rows that all stay. matches: for each such match a column
+    that is TRUE where there is one.
     rest: the column that marks the row of small groups, if there is one.
     """
 
@@ -93,6 +94,7 @@ class Carried:
     equal: tuple[tuple[str, str], ...] = ()
     kept: tuple[str, ...] = ()
     optional: frozenset[str] = frozenset()
+    matches: tuple[str, ...] = ()
     rest: str | None = None
 
     def spelt(self, listed: Iterable[str]) -> frozenset[str]:
@@ -153,7 +155,7 @@ def through_project(input: Carried, outputs: tuple[tuple[str, Expr], ...], prefi
     for name, each in outputs:
         if isinstance(each, ColumnRef):
             new.setdefault(each.name, name)
-    for carried in [*(name for track in input.tracks for name in track.carried), *input.kept]:
+    for carried in [*(name for track in input.tracks for name in track.carried), *input.kept, *input.matches]:
         if carried not in new:
             new[carried] = _unused(prefix, [name for name, _ in listed])
             listed.append((new[carried], column(input.relation, carried)))
@@ -163,7 +165,8 @@ def through_project(input: Carried, outputs: tuple[tuple[str, Expr], ...], prefi
     equal = tuple((new[a], new[b]) for a, b in _closed(input.equal) if a in new and b in new)
     kept = tuple(new[each] for each in input.kept)
     optional = frozenset(name for name, each in listed if not columns_of(each).isdisjoint(input.optional))
-    return Carried(Project(input.relation, tuple(listed)), tracks, equal, kept, optional, input.rest)
+    matches = tuple(new[each] for each in input.matches)
+    return Carried(Project(input.relation, tuple(listed)), tracks, equal, kept, optional, matches, input.rest)
 
 
 def _with_outputs(below: Track, above: Track, outputs: tuple[tuple[str, Expr], ...]) -> Track:
@@ -184,7 +187,9 @@ def through_join(left: Carried, right: Carried, join: Join, prefix: str, catalog
     ) + tuple(_with_partner(each, join.right_keys, frozenset(names(left.relation))) for each in right.tracks)
     relation = Join(left.relation, right.relation, join.left_keys, join.right_keys)
     equal = left.equal + right.equal + tuple(zip(join.left_keys, join.right_keys, strict=True))
-    return Carried(relation, tracks, equal, optional=left.optional | right.optional)
+    return Carried(
+        relation, tracks, equal, optional=left.optional | right.optional, matches=left.matches + right.matches
+    )
 
 
 def through_outer_join(left: Carried, right: Carried, join: Join, prefix: str, catalog: Catalog) -> Carried:
@@ -192,20 +197,33 @@ def through_outer_join(left: Carried, right: Carried, join: Join, prefix: str, c
     for side, stays in ((left, join.keeps_left), (right, join.keeps_right)):
         if not stays or join.kept == "both":
             without_units(side)
+    matched = _unused(prefix, [*names(left.relation), *names(right.relation)])
+    if join.kept == "right" and right.tracks:
+        left = _matching(left, matched)
+    if join.kept == "left" and left.tracks:
+        right = _matching(right, matched)
     joined = through_join(left, right, join, prefix, catalog)
     assert isinstance(joined.relation, Join)
     equal = joined.equal[: -len(join.left_keys)]  # of rows without a partner keys are not equal
     told = [(joined.relation.left, join.keeps_right), (joined.relation.right, join.keeps_left)]
     more = frozenset(name for side, optional in told if optional and joined.tracks for name in names(side))
     relation = replace(joined.relation, kept=join.kept)
-    return replace(joined, relation=relation, equal=equal, optional=joined.optional | more)
+    matches = (*joined.matches, *([matched] if joined.tracks else []))
+    return replace(joined, relation=relation, equal=equal, optional=joined.optional | more, matches=matches)
+
+
+def _matching(side: Carried, name: str) -> Carried:
+    """With a column that is TRUE, and NULL beside rows without a match."""
+    return replace(side, relation=Project(side.relation, (*_same(side.relation), (name, TRUE))))
 
 
 def through_mark(input: Carried, choices: Carried, mark: Mark) -> Carried:
     """The rows of input, each once."""
     without_units(choices)
     relation = replace(mark, input=input.relation, choices=choices.relation)
-    return replace(input, relation=relation, optional=input.optional | ({mark.name} if input.tracks else set()))
+    if not input.tracks:
+        return replace(input, relation=relation)
+    return replace(input, relation=relation, optional=input.optional | {mark.name}, matches=(*input.matches, mark.name))
 
 
 def check_applied(input: Carried) -> None:
@@ -303,7 +321,8 @@ def _apart(carried: Carried, taken: tuple[str, ...], prefix: str) -> Carried:
     equal = tuple((new[a], new[b]) for a, b in carried.equal)
     tracks = tuple(each.renamed(new) for each in carried.tracks)
     optional = frozenset(new[each] for each in carried.optional)
-    return Carried(Project(carried.relation, outputs), tracks, equal, optional=optional)
+    matches = tuple(new[each] for each in carried.matches)
+    return Carried(Project(carried.relation, outputs), tracks, equal, optional=optional, matches=matches)
 
 
 def _closed(equal: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
