@@ -59,6 +59,13 @@ PRESENCE = (
     f"SELECT COUNT(*) AS n FROM people p WHERE NOT (p.vip AND {IN})",
     f"SELECT COUNT(*) AS n FROM people p WHERE p.vip AND NOT {IN}",
     f"SELECT COUNT(*) AS n FROM people p WHERE p.seat = 9 OR NOT {IN}",
+    f"SELECT COUNT(*) AS n FROM people p WHERE p.vip OR {IN}",
+    f"SELECT COUNT(*) AS n FROM people p WHERE CASE WHEN {IN} THEN p.vip ELSE p.tester END",
+    f"SELECT COUNT(*) AS n FROM {OUTER} WHERE COALESCE(l.half = 0, p.vip)",
+    f"SELECT COUNT(*) AS n FROM {OUTER} WHERE COALESCE(l.label, 0) < p.points",
+    f"SELECT COUNT(*) AS n FROM (SELECT p.vip OR {IN} AS m FROM people p) x WHERE m",
+    f"SELECT SUM(CASE WHEN m THEN 1 ELSE 0 END) AS n FROM (SELECT p.vip OR {IN} AS m FROM people p) x",
+    f"SELECT COUNT(CASE WHEN COALESCE(l.label, 0) < p.points THEN 1 END) AS n FROM {OUTER}",
     f"SELECT city, COUNT(*) AS n FROM people p WHERE NOT {IN} GROUP BY city",
     # by who contributes
     f"SELECT SUM(CASE WHEN {IN} THEN 1 ELSE 0 END) AS n, COUNT(*) AS m FROM people p",

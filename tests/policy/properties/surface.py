@@ -239,7 +239,16 @@ UNITED = (
     "SELECT ssn, city AS k, salary AS x FROM people UNION SELECT ssn, kind, cost FROM stays",
 )
 COUNTED = "(SELECT city AS k, COUNT(*) AS m FROM people GROUP BY city)"
-GROUPED = "SELECT city AS k FROM people GROUP BY city"
+GROUPED = (
+    "SELECT city AS k FROM people GROUP BY city",
+    "SELECT city AS k FROM people WHERE NOT vip GROUP BY city",
+    "SELECT city AS k FROM people GROUP BY city HAVING SUM(salary) > 1",
+)
+OTHERS = (
+    "SELECT kind AS k FROM stays GROUP BY kind",
+    "SELECT kind AS k FROM stays WHERE day > 1 GROUP BY kind",
+    "SELECT segment AS k FROM customers GROUP BY segment",
+)
 CONDITIONS: Mapping[str, tuple[str, ...]] = {
     "p": (
         "p.city = 'a'",
@@ -389,7 +398,7 @@ def _question(chance: random.Random) -> str:
         return _over_inputs(chance)
     if kind < 0.10:
         operator = chance.choice(("UNION", "UNION ALL", "INTERSECT", "EXCEPT"))
-        return f"{GROUPED} {operator} SELECT kind AS k FROM stays GROUP BY kind"
+        return f"{chance.choice(GROUPED)} {operator} {chance.choice(OTHERS)}"
     if kind < 0.16:
         return _over_groups(chance)
     found = _select(chance, chance.choice(SOURCES))

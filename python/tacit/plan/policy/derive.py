@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from tacit.plan.algebra.expressions import reference
+from tacit.plan.algebra.expressions import conjuncts, reference
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Call,
     Expr,
     Filter,
     FullJoin,
@@ -39,7 +40,7 @@ from tacit.plan.policy.grouped import all_seen, grouped
 from tacit.plan.policy.joined import broadcast, joined
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import protected, wholly_open
-from tacit.plan.policy.outer import marked, outer, paired
+from tacit.plan.policy.outer import bound, marked, outer, paired
 from tacit.plan.policy.overflows import beyond_bounds
 from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.thresholds import unsatisfied
@@ -149,7 +150,8 @@ class Derivation:
     def _filter(self, below: State, predicate: Expr) -> State:
         tested = Expressions(below, self.recipients).condition(predicate)
         beyond = beyond_bounds([predicate], below, self.recipients)
-        found = union([tested, unsatisfied(predicate, below), selected(below), beyond])
+        blended = self._blended(conjuncts(predicate), below)
+        found = union([tested, unsatisfied(predicate, below), selected(below), beyond, blended])
         return below.over(Filter(below.relation, predicate), found)
 
     def _project(self, below: State, outputs: tuple[tuple[str, Expr], ...]) -> State:
@@ -165,10 +167,19 @@ class Derivation:
                 if each not in hidden:
                     hidden[each] = self.names.fresh("condition")
                     columns[hidden[each]] = Derived(expressions.condition(each))
-            columns[name] = replace(found, conditions=tuple(dict.fromkeys(hidden[each] for each in conditions)))
+            listed = tuple(dict.fromkeys(hidden[each] for each in conditions))
+            columns[name] = replace(found, conditions=listed, blended=expressions.blends(expr))
         written = (*outputs, *((name, each) for each, name in hidden.items()))
         beyond = beyond_bounds((each for _, each in outputs), below, self.recipients)
-        return replace(below.over(Project(below.relation, written), beyond), columns=columns)
+        blended = self._blended(hidden, below)
+        return replace(below.over(Project(below.relation, written), beyond | blended), columns=columns)
+
+    def _blended(self, tests: Iterable[Expr], below: State) -> Items:
+        """Conditions on matches and on others at once: for all but few rows they ask for the others alone."""
+        found = [each for each in tests if Expressions(below, self.recipients).blends(each)]
+        position = next((each.position for each in found if isinstance(each, Call)), None)
+        instances = bound(below.one, self.recipients) if found else frozenset[Instance]()
+        return frozenset(Item(each, None, "floor", detail="blended", position=position) for each in instances)
 
     def _sort(self, relation: Sort, below: State) -> State:
         """The order tells ranks of single rows. Of what a guard has counted it tells no more than the values do."""

@@ -120,6 +120,12 @@ class Expressions:
     def _tells_matches(self, expr: Expr) -> bool:
         return any(self.state.columns[name].optional for name in columns_of(expr))
 
+    def blends(self, expr: Expr) -> bool:
+        """Whether an expression is computed of what tells which rows have a match, and of what does not."""
+        found = [self.state.columns[name] for name in columns_of(expr)]
+        told = {each.optional for each in found if not each.constant}
+        return any(each.blended for each in found) or len(told) > 1
+
     def _constant(self, args: tuple[Expr, ...]) -> bool:
         return all(self.state.columns[name].constant for arg in args for name in columns_of(arg))
 

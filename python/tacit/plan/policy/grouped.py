@@ -142,6 +142,7 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
             least=_least(each, groups),
             moved=each.column is not None and below.columns[each.column].moved,
             optional=each.column is not None and below.columns[each.column].optional and bool(groups.single),
+            blended=each.column is not None and below.columns[each.column].blended and bool(groups.single),
         )
     return {**columns, **carried.columns}
 

@@ -123,6 +123,8 @@ def _floor(item: Item) -> str:
             return f"a LIMIT tells how many rows of {table} there are, and so how many a condition leaves out"
         case "absent":
             return f"a join that is not an inner one tells which units of {table} are missing, and nothing counts them"
+        case "blended":
+            return f"a condition tells which units of {table} others match, and something else beside"
         case "united":
             return f"equal values match rows of {table} with those of others in a UNION, and nothing counts how many"
         case "overflow":

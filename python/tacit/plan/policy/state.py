@@ -84,7 +84,7 @@ class Derived:
     the variance of the column derives from. least: a count is never less where it is shown, by the floor of this
     instance. mixed: inputs of a union have it, so that equal values of it match their rows. moved: some rows have other
     values than a sum of multiples, by constants, conditions or a union, so that a position among all is any among some.
-    optional: it tells whether a row has a match, of rows that all stay.
+    optional: it tells whether a row has a match, of rows that all stay. blended: it is computed of that and of others.
     """
 
     items: Items = NOTHING
@@ -101,6 +101,7 @@ class Derived:
     mixed: bool = False
     moved: bool = False
     optional: bool = False
+    blended: bool = False
 
 
 @dataclass(frozen=True)
