@@ -1,11 +1,12 @@
 """Joins that keep rows without a match, marks and pairs.
 
-A side is *free* if none of its rows is a single one of a table whose owner's rules bind the query: what a guard has
+A side is free if none of its rows is a single one of a table whose owner's rules bind the query. What a guard has
 counted, and what recipients may see, they can compute with themselves. Where both sides are free nobody is told of.
 
-Where all rows of the other side stay, a free side tells as much as an inner join with a table that has a row for each
-key: recipients could have written that table. So the rules of inner joins hold. A side that is not free and whose rows
-need not all stay would tell which of its units are missing. Nothing counts these, and its owner refuses.
+Beside rows that all stay, a free side tells as much as a table with a row for each key in an inner join. Recipients
+could have written that table, so the rules of inner joins hold. They need not know all keys, though: so guards count
+those who match, and those who do not. Another side, of which rows may be left out, would tell which of its units are
+missing. Nothing counts these, and its owner refuses.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Windows: a row's value is made of other rows, so that what matters is whose rows these are.
 
 Above a guard, and of rows that recipients may see, a window computes what recipients could. Of single rows it is
-allowed where each partition has rows of one unit: then its values are of that unit, as those of a GROUP BY unit are,
-and a guard above counts whom they tell of. They are used in conditions and counted. Nothing adds them up, as a number
-of a row is one of how many rows a unit has.
+allowed where each partition has rows of one unit. Then its values are of that unit, as those of a GROUP BY unit are,
+and a guard above counts whom they tell of. They are used in conditions and counted. Nothing adds them up: a number of a
+row tells how many rows a unit has.
 """
 
 from __future__ import annotations
