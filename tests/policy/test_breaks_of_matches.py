@@ -142,7 +142,7 @@ REFUSED = [
     ("SELECT COUNT(*) AS n FROM people p LEFT JOIN copies k ON k.ssn = p.ssn", "repeats"),
     ("SELECT COUNT(*) AS n FROM people p LEFT JOIN labels l ON l.label = p.ssn", "with"),
     ("SELECT COUNT(*) AS n FROM people p LEFT JOIN labels l ON l.label = p.points", "join"),
-    ("SELECT COUNT(*) AS n FROM people p LEFT JOIN labels l ON l.ssn = p.ssn WHERE p.points > l.label", "with"),
+    ("SELECT COUNT(*) AS n FROM people p LEFT JOIN labels l ON l.ssn = p.ssn WHERE p.points > l.label", "floor"),
     ("SELECT p.seat, l.label FROM people p LEFT JOIN labels l ON l.ssn = p.ssn", "matches"),
     ("SELECT p.seat, p.ssn IN (SELECT ssn FROM labels) AS m FROM people p", "matches"),
     # those who are not there
