@@ -116,14 +116,16 @@ def large() -> dict[str, Rows]:
             "salary": key, "bonus": None if key % 5 == 0 else key, "age": 20 + key, "smokes": key % 7 == 0,
             "email": "x",
         }
-        for key in range(1, 61)
+        for key in range(1, 121)
     ]  # fmt: skip
     stays = [
         {"ssn": key, "day": day, "kind": "uv"[(key + day) % 2], "cost": key + day, "ward": "x"}
-        for key in range(1, 31)
+        for key in range(1, 61)
         for day in range(1, 2 + key % 3)
     ]
-    customers = [{"ssn": key, "segment": "st"[key // 20 % 2], "worth": key % 10} for key in range(11, 51)]
+    customers = [
+        {"ssn": key, "segment": "st"[key // 20 % 2], "worth": key % 10} for key in range(1, 121) if key % 4 in (1, 2)
+    ]
     return {"people": found, "stays": stays, "customers": customers, "copies": []}
 
 
