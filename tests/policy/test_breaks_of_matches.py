@@ -224,6 +224,42 @@ def test_the_owner_does_not_know_whom_others_match(product: Product) -> None:
     assert product.checked([fine], NORTH, data).rule == ""
 
 
+STAFF = """
+[tables.staff]
+open = true
+unique = [["ssn"]]
+rows = 512
+[tables.staff.columns]
+ssn = { type = "BIGINT", min = 1, max = 99999 }
+level = { type = "INTEGER", min = 0, max = 9 }
+"""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) AS n FROM people p WHERE p.ssn NOT IN (SELECT ssn FROM staff WHERE level < {})",
+        "SELECT COUNT(*) AS n FROM people p LEFT JOIN staff s ON s.ssn = p.ssn AND s.level < {} WHERE s.ssn IS NULL",
+        "SELECT COUNT(s.level) AS n FROM people p LEFT JOIN (SELECT * FROM staff WHERE level < {}) s ON s.ssn = p.ssn",
+        "SELECT SUM(CASE WHEN p.ssn IN (SELECT ssn FROM staff WHERE level < {}) THEN p.points ELSE 0 END) AS n "
+        "FROM people p",
+    ],
+)
+def test_the_owner_knows_whom_its_own_tables_match(tmp_path: Path, sql: str) -> None:
+    """One person alone is between levels 5 and 6. Nobody is between levels 6 and 7."""
+    offers = dict(texts_of(corpus.FEDERATION))
+    offers["south"] += STAFF
+    offers["south"] = offers["south"].replace('"members.ssn"', '"members.ssn", "staff.ssn"')
+    product = Product(offers, tmp_path)
+    people = [each["ssn"] for each in BASE["people"]]
+    staff = [{"ssn": key, "level": at % 5} for at, key in enumerate(people[10:110])]
+    data = {**BASE, "staff": [*staff, {"ssn": people[200], "level": 5}, {"ssn": 99_000, "level": 6}]}
+    one, more, none = (sql.format(level) for level in (5, 6, 7))
+    assert product.checked([one], NORTH, data).rule == ""
+    assert product.checked([one, more], NORTH, data).rule == "differences"
+    assert product.checked([more, none], NORTH, data).rule == ""
+
+
 @pytest.mark.parametrize("check", ["text"])
 def test_by_text_alone_nothing_is_said_of_matches_or_windows(tmp_path: Path, check: str) -> None:
     offers = dict(texts_of(corpus.FEDERATION))
