@@ -27,7 +27,7 @@ LEASTS = (2, 3)
 NEVER: Final = frozenset({"CORR", "COVAR_POP", "SUM(DISTINCT x)"})
 """Constructs that no offer allows of single rows; see docs/rules.md."""
 
-MEASURED: Final = re.compile(r"salary|bonus|cost")
+MEASURED: Final = re.compile(r"[ps]\.(?:salary|bonus|cost)")
 USEFUL: Final = (
     "SELECT city, COUNT(*) AS n, AVG(salary) AS s FROM people GROUP BY city",
     "SELECT city, COUNT(*) AS n, RANK() OVER (ORDER BY COUNT(*) DESC) AS r FROM people GROUP BY city",
@@ -89,9 +89,10 @@ def none(found: Iterable[tuple[object, ...]]) -> bool:
     return True
 
 
-def hidden(subject: Rendered, seed: int) -> list[str]:
-    """Questions about sums and averages."""
-    return [sql for sql in allowed(subject, seed, 1) if not re.search("VAR|STDDEV", sql) and MEASURED.search(sql)]
+def hidden(subject: Rendered, seed: int, most: int = 1) -> list[str]:
+    """Questions about sums and averages. most: how often they name measures. Each doubles what has to be tried."""
+    asked = [sql for sql in allowed(subject, seed, 1) if not re.search("VAR|STDDEV", sql)]
+    return [sql for sql in asked if 0 < len(MEASURED.findall(sql)) <= most]
 
 
 class Unguarded:
@@ -234,7 +235,7 @@ def test_all_properties_hold_of_many_questions(subjects: Mapping[int, Rendered],
 @pytest.mark.nightly
 @pytest.mark.parametrize("least", LEASTS)
 def test_values_hide_in_many_questions(subjects: Mapping[int, Rendered], least: int) -> None:
-    assert none(surface_checks.isolated_values(subjects[least], hidden(subjects[least], 11), least, 5))
+    assert none(surface_checks.isolated_values(subjects[least], hidden(subjects[least], 11, 2), least, 5))
 
 
 @pytest.mark.nightly

@@ -14,7 +14,7 @@ from itertools import count
 
 from tacit.audit.mixed import check_unmixed, is_mixed, own_part
 from tacit.audit.pieces import Columns, Piece, Pieces, not_null, pieces
-from tacit.audit.tracked import MARK, ROW, ROW_FIELD, Origin, Path, Site, Tracked, Unclear, along, pieces_of
+from tacit.audit.tracked import MARK, ROW, ROW_FIELD, Origin, Path, Site, Tracked, Unclear, along, pieces_of, unclear
 from tacit.plan.algebra.expressions import conjunction, conjuncts, reference, substitute
 from tacit.plan.algebra.relations import (
     Aggregate,
@@ -93,7 +93,7 @@ class Tracker:
             case Window(input):
                 return self._windowed(relation, self._follow(input, path[1:]))
             case _:
-                raise Unclear(type(relation).__name__)
+                raise unclear(relation)
 
     def _stays_one(self, relation: Aggregate, path: Path) -> bool:
         """Whether each group has rows of one unit: the keys determine it. NULL is a value in a unique key."""
