@@ -218,7 +218,7 @@ SOURCES = (
     Source("people p JOIN customers c ON p.age > c.worth", p=True, c=True),
     Source("people p JOIN customers c ON p.age BETWEEN c.worth AND c.worth + 9", p=True, c=True),
     Source("people p JOIN customers c ON p.ssn = c.ssn AND p.age = c.worth", p=True, c=True),
-    Source("(SELECT ssn, city, vip, since, salary, bonus, age FROM people WHERE NOT vip) p", p=True),
+    Source("(SELECT ssn, city, vip, since, salary, bonus, age, smokes FROM people WHERE NOT vip) p", p=True),
     Source("(SELECT *, RANK() OVER (PARTITION BY ssn ORDER BY day) AS n FROM stays) s", s=True),
     Source("(SELECT * FROM stays QUALIFY ROW_NUMBER() OVER (PARTITION BY ssn ORDER BY day) = 1) s", s=True),
     Source("(SELECT *, DENSE_RANK() OVER (PARTITION BY ssn ORDER BY day DESC) AS n FROM stays) s", s=True),
