@@ -48,6 +48,7 @@ def world(target: int, *, vip: bool = True, keys: Sequence[int] = (TARGET,)) -> 
 
 
 IN = "p.ssn IN (SELECT ssn FROM labels)"
+MANY = "(SELECT ssn FROM customers WHERE id > 300)"
 OUTER = "people p LEFT JOIN labels l ON l.ssn = p.ssn"
 PRESENCE = (
     # by a condition
@@ -67,6 +68,15 @@ PRESENCE = (
     f"SELECT SUM(CASE WHEN m THEN 1 ELSE 0 END) AS n FROM (SELECT p.vip OR {IN} AS m FROM people p) x",
     f"SELECT COUNT(CASE WHEN COALESCE(l.label, 0) < p.points THEN 1 END) AS n FROM {OUTER}",
     f"SELECT city, COUNT(*) AS n FROM people p WHERE NOT {IN} GROUP BY city",
+    # by two matches, of which one is of many
+    f"SELECT COUNT(*) AS n FROM people p WHERE p.ssn NOT IN {MANY} AND NOT {IN}",
+    f"SELECT COUNT(*) AS n FROM people p WHERE NOT (p.ssn IN {MANY} OR {IN})",
+    f"SELECT COUNT(*) AS n FROM people p WHERE NOT {IN} AND EXISTS (SELECT 1 FROM customers c WHERE c.ssn = p.ssn)",
+    f"SELECT COUNT(CASE WHEN NOT (p.ssn IN {MANY} OR {IN}) THEN 1 END) AS n FROM people p",
+    f"SELECT COUNT(CASE WHEN p.ssn IN {MANY} THEN 1 END) AS n FROM people p WHERE NOT {IN}",
+    f"SELECT p.ssn IN {MANY} AS m, COUNT(*) AS n FROM people p WHERE NOT {IN} GROUP BY m",
+    f"SELECT p.ssn IN {MANY} AS m, {IN} AS l, COUNT(*) AS n FROM people p GROUP BY m, l",
+    f"SELECT p.ssn IN {MANY} OR {IN} AS m, COUNT(*) AS n FROM people p GROUP BY m",
     # by who contributes
     f"SELECT SUM(CASE WHEN {IN} THEN 1 ELSE 0 END) AS n, COUNT(*) AS m FROM people p",
     f"SELECT SUM(CASE WHEN {IN} THEN 0 ELSE p.points END) AS n FROM people p",

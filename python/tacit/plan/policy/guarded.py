@@ -193,7 +193,9 @@ class _Guarding:
             return through_filter(below, condition)
         others = [each for each in conjuncts(condition) if each not in told]
         below = through_filter(below, conjunction(others)) if others else below
-        return as_condition(below, conjunction(told), self.prefix)
+        for each in told:
+            below = as_condition(below, each, self.prefix)
+        return below
 
     def _without_units(self, relation: FullJoin | Match | Pairs, wanted: frozenset[Instance]) -> Carried:
         for each in children(relation):

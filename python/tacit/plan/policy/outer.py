@@ -32,9 +32,9 @@ def outer(relation: Join, left: State, right: State, catalog: Catalog, recipient
     absent = _absent(loose or [left, right], recipients, relation.position)
     whole = _beside(left, right, union([keys, absent]))
     told = [(left, relation.keeps_right), (right, relation.keeps_left)]
-    told_of = bool(bound(whole.one, recipients))
+    match = _match(whole, recipients)
     columns = {
-        name: _telling(each, whole.rows, told_of) if optional else each
+        name: _telling(each, whole.rows, match) if optional else each
         for side, optional in told
         for name, each in side.columns.items()
     }
@@ -52,8 +52,9 @@ def marked(relation: Mark, input: State, choices: State, recipients: tuple[str, 
     found = _keys(pairs, input, choices, recipients, relation.position)
     whole = _beside(input, choices, union([found, _absent([choices], recipients, relation.position)]))
     relation = replace(relation, input=input.relation, choices=choices.relation)
-    optional = bool(bound(whole.one, recipients))
-    mark = Derived(_tested(whole.rows, choices), conditions=(relation.name,), moved=True, optional=optional)
+    mark = Derived(
+        _tested(whole.rows, choices), conditions=(relation.name,), moved=True, optional=_match(whole, recipients)
+    )
     return replace(whole, relation=relation, columns={**input.columns, relation.name: mark}, identity=input.identity)
 
 
@@ -84,7 +85,7 @@ def _keys(
     return placed(union([matches, *(met(a, b, one, other, recipients) for a, b in pairs)]), place)
 
 
-def _telling(column: Derived, rows: Items, optional: bool) -> Derived:
+def _telling(column: Derived, rows: Items, match: frozenset[str]) -> Derived:
     """A column that is NULL beside rows without a match."""
     return replace(
         column,
@@ -92,8 +93,14 @@ def _telling(column: Derived, rows: Items, optional: bool) -> Derived:
         plain=None,
         constant=False,
         moved=True,
-        optional=column.optional or optional,
+        optional=column.optional | match,
     )
+
+
+def _match(whole: State, recipients: tuple[str, ...]) -> frozenset[str]:
+    """A name of a match that no other one has, where it tells of single rows. Each has an instance more beneath."""
+    numbers = sorted(each.number for each in whole.one | whole.many)
+    return frozenset({" ".join(map(str, numbers))} if bound(whole.one, recipients) else ())
 
 
 def _tested(rows: Items, choices: State) -> Items:

@@ -34,7 +34,7 @@ def windowed(relation: Window, below: State, catalog: Catalog, recipients: tuple
     whole = below.over(replace(relation, input=below.relation))
     if not single:
         made_of = union([_counts(below.one | below.many), below.rows, *(each.items for each in below.columns.values())])
-        optional = any(each.optional for each in below.columns.values())
+        optional = frozenset[str]().union(*(each.optional for each in below.columns.values()))
         return _with(whole, relation, Derived(made_of, linear=False, optional=optional))
     problems = union(_problems(relation, each, single, below, catalog) for each in relation.outputs)
     values = {each.name: _of_one_unit(each, relation, single, below, recipients) for each in relation.outputs}
