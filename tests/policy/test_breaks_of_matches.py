@@ -280,3 +280,24 @@ def test_by_text_alone_nothing_is_said_of_matches_or_windows(tmp_path: Path, che
     for sql in (f"SELECT COUNT(*) AS n FROM people p WHERE NOT {IN}", f"SELECT COUNT(*) AS n FROM {FIRST.format('')}"):
         assert product.verdict(sql, NORTH).allowed
         assert product.checked([sql], NORTH, data).rule == "differences"
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) AS n FROM people p WHERE p.city IN (SELECT city FROM people GROUP BY city)",
+        "SELECT COUNT(*) AS n FROM people p JOIN (SELECT DISTINCT city FROM people) g ON g.city = p.city",
+        "SELECT COUNT(*) AS n FROM people WHERE points > (SELECT MIN(m) FROM (SELECT SUM(points) AS m FROM people "
+        "GROUP BY city) g)",
+    ],
+)
+def test_the_owner_does_not_take_small_groups_for_shown_ones(tmp_path: Path, sql: str) -> None:
+    """418 of 420: the guard leaves out a city of two people, and so does the condition."""
+    offers = dict(texts_of(corpus.FEDERATION))
+    old = 'use = ["group", "filter", "aggregate"]'
+    assert old in offers["south"]
+    offers["south"] = offers["south"].replace(old, old.replace('"group"', '"group", "join"'))
+    product = Product(offers, tmp_path)
+    people = [{**each, "city": "Hell"} if each["seat"] in (7, 8) else each for each in BASE["people"]]
+    assert product.verdict(sql, NORTH).allowed
+    assert product.checked([sql], NORTH, {**BASE, "people": people}).rule == "differences"

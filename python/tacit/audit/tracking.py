@@ -8,13 +8,26 @@ all that could be in the query's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 
 from tacit.audit.mixed import check_unmixed, is_mixed, own_part
 from tacit.audit.pieces import Columns, Piece, Pieces, not_null, pieces
-from tacit.audit.tracked import MARK, ROW, ROW_FIELD, Origin, Path, Site, Tracked, Unclear, along, pieces_of, unclear
+from tacit.audit.tracked import (
+    MARK,
+    ROW,
+    ROW_FIELD,
+    Origin,
+    Path,
+    Site,
+    Tracked,
+    Unclear,
+    along,
+    instances,
+    pieces_of,
+    unclear,
+)
 from tacit.plan.algebra.expressions import conjunction, conjuncts, reference, substitute
 from tacit.plan.algebra.relations import (
     Aggregate,
@@ -44,11 +57,12 @@ MOST_PIECES = 256
 
 
 class Tracker:
-    """Follows an instance of an owner's table."""
+    """Follows an instance of an owner's table. own: all tables of the owner."""
 
-    def __init__(self, table: Table, me: str) -> None:
+    def __init__(self, table: Table, me: str, own: Iterable[Table] = ()) -> None:
         self._table = table
         self._me = me
+        self._own = {each.name: each for each in own}
         self._added = count()
 
     def site(self, relation: Relation, path: Path) -> Site | None:
@@ -105,6 +119,15 @@ class Tracker:
     def _is_own(self, relation: Relation) -> bool:
         return owner(relation) == self._me
 
+    def _check_shown(self, other: Relation) -> None:
+        """Raises Unclear where groups of own rows are beside, of which those below a floor are not shown."""
+        for node in _groups(other):
+            for path, scan in instances(node, self._me):
+                table = self._own.get(scan.table)
+                floor = table is not None and table.terms is not None and table.terms.least_group is not None
+                if floor and table is not None and not Tracker(table, self._me)._stays_one(node, path):
+                    raise Unclear("a join with groups, or a value of groups,")
+
     def _projected(self, below: Tracked, outputs: tuple[tuple[str, Expr], ...]) -> Tracked:
         """The outputs that the owner can compute, and a column for the condition of each of their pieces."""
         known = {name: each.pieces for name, each in below.outputs.items()}
@@ -142,6 +165,7 @@ class Tracker:
         if not self._is_own(other) or not all(below.outputs[key].known for key in keys[mine]):
             _check_stored(below, keys[mine])
             return _with_equal(_beside_unknown(below, other), equal)
+        self._check_shown(other)
         both = (below.relation, other) if mine == 0 else (other, below.relation)
         joined: Relation = replace(join, left=both[0], right=both[1])
         if isinstance(join, FullJoin):
@@ -162,6 +186,7 @@ class Tracker:
             _check_stored(below, mark.input_keys)
             unknown = Origin(False, None, frozenset(), (Piece(None, frozenset()),))
             return replace(below, outputs={**below.outputs, mark.name: unknown}, alone=False)
+        self._check_shown(mark.choices)
         relation = replace(mark, input=below.relation)
         found = Origin(True, None, reads, _whole(field_of(relation, mark.name), reads))
         return replace(below, relation=relation, outputs={**below.outputs, mark.name: found})
@@ -185,6 +210,7 @@ class Tracker:
             below = _beside_unknown(below, scalar)
             fixed = {name: replace(below.outputs[name], fixed=True) for name in names(scalar)}
             return replace(below, outputs={**below.outputs, **fixed})
+        self._check_shown(scalar)
         found = {each.name: _computed(each) for each in fields(scalar)}
         return replace(below, relation=Broadcast(below.relation, scalar), outputs={**below.outputs, **found})
 
@@ -216,6 +242,14 @@ class Tracker:
         joined = Join(*sides, tuple(name for name, _ in groups), tuple(name for name, _ in rows))
         found = {each.name: replace(outputs[each.name], known=True, mixed=False) for each in relation.aggregations}
         return replace(below, relation=joined, outputs={**outputs, **found})
+
+
+def _groups(relation: Relation) -> Iterator[Aggregate]:
+    """All group-bys in a relation."""
+    if isinstance(relation, Aggregate) and relation.keys:
+        yield relation
+    for child in children(relation):
+        yield from _groups(child)
 
 
 def _check_stored(below: Tracked, keys: tuple[str, ...]) -> None:
