@@ -158,7 +158,7 @@ def test_a_key_that_a_recipient_writes_down_alone_tells_nothing(subjects: Mappin
 def test_no_condition_is_certain_of_few(subjects: Mapping[int, Rendered]) -> None:
     """P5, of conditions."""
     asked = [sql for sql in allowed(subjects[2], 2, 1) if "p.vip" in sql]
-    assert len(asked) > 8
+    assert len(asked) > 5
     assert none(surface_checks.certain_conditions(subjects[2], asked[:6], 2, 5))
 
 
@@ -200,7 +200,7 @@ def test_without_guards_the_searches_find_what_they_look_for(subjects: Mapping[i
     assert len(found) * 10 > len(questions) * 7
     assert next(surface_checks.other_members(unguarded, questions, 3, 2), None)
     by_city = "SELECT p.city AS k, SUM(p.salary) AS n FROM people p GROUP BY p.city"
-    assert next(surface_checks.isolated_values(unguarded, [by_city] * 3, 3, 5), None)
+    assert next(surface_checks.isolated_values(unguarded, [by_city] * 30, 2, 5), None)
 
 
 def test_where_groups_are_large_answers_are_those_of_one_database(tmp_path: Path) -> None:
