@@ -117,7 +117,7 @@ def test_groups_by_another_owners_key_that_is_equal(owner: Owner) -> None:
 
 def test_a_limit_below_an_aggregate_is_refused(owner: Owner) -> None:
     with pytest.raises(
-        Refused, match=r"^refused by south: differences: what Limit selects of people is not known here"
+        Refused, match=r"^refused by south: differences: what a LIMIT selects of people is not known here"
     ):
         owner.question("SELECT SUM(pay) FROM (SELECT pay FROM people ORDER BY pay LIMIT 4) AS t")
 

@@ -72,7 +72,7 @@ def test_groups_and_branches(owner: Owner) -> None:
     owner.answers("SELECT vip, COUNT(*) FROM people GROUP BY vip")
     owner.answers("SELECT SUM(CASE WHEN vip THEN 1 ELSE 0 END) FROM people")
     assert "a group whose values are not public" in is_refused(owner, "SELECT id, COUNT(*) FROM people GROUP BY id")
-    assert "Limit" in is_refused(owner, "SELECT SUM(id) FROM (SELECT id FROM people ORDER BY id LIMIT 3) AS t")
+    assert "LIMIT" in is_refused(owner, "SELECT SUM(id) FROM (SELECT id FROM people ORDER BY id LIMIT 3) AS t")
     assert "another table of the same owner" in is_refused(
         owner, "SELECT COUNT(*) FROM people p JOIN visits v ON p.id = v.person"
     )

@@ -126,3 +126,14 @@ def refusal(
         advise(found, query, catalog, to, today)
         return found
     return None
+
+
+def south_says(**changes: object) -> Table:
+    """The table of people under other terms."""
+    assert PEOPLE.terms is not None
+    return replace(PEOPLE, terms=replace(PEOPLE.terms, **changes))  # type: ignore[arg-type] # names and values by kind
+
+
+def rule_of(query: str, changed: Table, to: tuple[str, ...] = ("north",)) -> str | None:
+    found = refusal(query, with_table(changed), to)
+    return None if found is None else found.problem.rule

@@ -190,6 +190,10 @@ class Prepared:
             if rows:
                 marks = ", ".join("(" + ", ".join("?" for _ in declared.columns) + ")" for _ in rows)
                 database.execute(f"INSERT INTO {declared.name} VALUES {marks}", [each for row in rows for each in row])
+        return self.rows(database)
+
+    def rows(self, database: duckdb.DuckDBPyConnection) -> list[tuple[Value, ...]]:
+        """The rows over what is in the database."""
         for number, query in self.made:
             database.execute(f"CREATE OR REPLACE TEMP TABLE part_{number} AS {query}")
         return database.execute(self.query).fetchall()

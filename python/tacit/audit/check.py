@@ -215,7 +215,7 @@ def _sets(
     for path, scan in instances(query, me):
         if scan.table == table.name and terms.least_group is not None:
             try:
-                site = Tracker(table, me).site(query, path)
+                site = Tracker(table, me, catalog.tables).site(query, path)
             except Unclear as found:
                 raise unclear(table, str(found)) from None
             if site is not None:

@@ -5,10 +5,23 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from tacit.audit.pieces import Columns, Piece, Pieces, aggregated, not_null
 from tacit.plan.algebra.expressions import reference
-from tacit.plan.algebra.relations import Aggregate, Aggregation, Expr, Relation, Scan
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Aggregation,
+    Expr,
+    Join,
+    KeptScan,
+    Limit,
+    Mark,
+    Pairs,
+    Relation,
+    Scan,
+    Window,
+)
 from tacit.plan.algebra.trees import children
 from tacit.plan.algebra.types import Field, Integer
 from tacit.plan.facts.fields import columns_of, field_of
@@ -93,6 +106,17 @@ def pieces_of(aggregation: Aggregation, tracked: Tracked) -> Pieces:
     there = Piece(not_null(reference(field)) if field and field.nullable else None, origin.reads)
     known = aggregated(aggregation.function, origin.pieces, there)
     return known if origin.known or aggregation.function == "sum" else (*origin.pieces, there)
+
+
+NAMES: Final[dict[type, str]] = {
+    Aggregate: "a group-by below another one", Join: "a join that keeps rows", KeptScan: "a kept table",
+    Limit: "a LIMIT", Mark: "a subquery in a condition or a value", Pairs: "a cross join", Window: "a window",
+}  # fmt: skip
+
+
+def unclear(relation: Relation) -> Unclear:
+    """That an operator selects what is not known here."""
+    return Unclear(NAMES.get(type(relation), "a part of the query"))
 
 
 def instances(relation: Relation, me: str) -> Iterator[tuple[Path, Scan]]:

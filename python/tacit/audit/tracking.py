@@ -8,13 +8,26 @@ all that could be in the query's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
 
 from tacit.audit.mixed import check_unmixed, is_mixed, own_part
 from tacit.audit.pieces import Columns, Piece, Pieces, not_null, pieces
-from tacit.audit.tracked import MARK, ROW, ROW_FIELD, Origin, Path, Site, Tracked, Unclear, along, pieces_of
+from tacit.audit.tracked import (
+    MARK,
+    ROW,
+    ROW_FIELD,
+    Origin,
+    Path,
+    Site,
+    Tracked,
+    Unclear,
+    along,
+    instances,
+    pieces_of,
+    unclear,
+)
 from tacit.plan.algebra.expressions import conjunction, conjuncts, reference, substitute
 from tacit.plan.algebra.relations import (
     Aggregate,
@@ -24,11 +37,13 @@ from tacit.plan.algebra.relations import (
     Filter,
     FullJoin,
     Join,
+    Mark,
     Project,
     Relation,
     Scan,
     Sort,
     Union,
+    Window,
 )
 from tacit.plan.algebra.trees import children, owner
 from tacit.plan.algebra.types import Boolean, Field
@@ -42,11 +57,12 @@ MOST_PIECES = 256
 
 
 class Tracker:
-    """Follows an instance of an owner's table."""
+    """Follows an instance of an owner's table. own: all tables of the owner."""
 
-    def __init__(self, table: Table, me: str) -> None:
+    def __init__(self, table: Table, me: str, own: Iterable[Table] = ()) -> None:
         self._table = table
         self._me = me
+        self._own = {each.name: each for each in own}
         self._added = count()
 
     def site(self, relation: Relation, path: Path) -> Site | None:
@@ -78,14 +94,20 @@ class Tracker:
                 return _renamed(below, dict(zip(names(inputs[path[0]]), names(relation), strict=True)))
             case Join(kept="none", repeats=1) | FullJoin():
                 return self._joined(relation, path)
+            case Join() if relation.kept == ("left", "right")[path[0]]:
+                return self._joined(relation, path)
+            case Mark() if path[0] == 0:
+                return self._marked(relation, path)
             case Broadcast(input, scalar) if path[0] == 0:
                 return self._beside(self._follow(input, path[1:]), scalar)
             case Aggregate() if self._stays_one(relation, path):
                 return self._per_unit(relation, self._follow(relation.input, path[1:]))
             case Sort(input):
                 return self._follow(input, path[1:])
+            case Window(input):
+                return self._windowed(relation, self._follow(input, path[1:]))
             case _:
-                raise Unclear(type(relation).__name__)
+                raise unclear(relation)
 
     def _stays_one(self, relation: Aggregate, path: Path) -> bool:
         """Whether each group has rows of one unit: the keys determine it. NULL is a value in a unique key."""
@@ -96,6 +118,15 @@ class Tracker:
 
     def _is_own(self, relation: Relation) -> bool:
         return owner(relation) == self._me
+
+    def _check_shown(self, other: Relation) -> None:
+        """Raises Unclear where groups of own rows are beside, of which those below a floor are not shown."""
+        for node in _groups(other):
+            for path, scan in instances(node, self._me):
+                table = self._own.get(scan.table)
+                floor = table is not None and table.terms is not None and table.terms.least_group is not None
+                if floor and table is not None and not Tracker(table, self._me)._stays_one(node, path):
+                    raise Unclear("a join with groups, or a value of groups,")
 
     def _projected(self, below: Tracked, outputs: tuple[tuple[str, Expr], ...]) -> Tracked:
         """The outputs that the owner can compute, and a column for the condition of each of their pieces."""
@@ -129,29 +160,57 @@ class Tracker:
         below = self._follow(children(join)[mine], path[1:])
         other, keys = children(join)[its], (join.left_keys, join.right_keys)
         below = replace(below, used=below.used | below.read(keys[mine]))
-        equal = dict(zip(keys[its], keys[mine], strict=True)) if isinstance(join, Join) else {}
+        inner = isinstance(join, Join) and join.kept == "none"
+        equal = dict(zip(keys[its], keys[mine], strict=True)) if inner else {}
         if not self._is_own(other) or not all(below.outputs[key].known for key in keys[mine]):
-            if any(
-                each.mixed or (each.known and not each.plain) for each in (below.outputs[key] for key in keys[mine])
-            ):
-                raise Unclear("a join of others with values that are computed of own columns")
+            _check_stored(below, keys[mine])
             return _with_equal(_beside_unknown(below, other), equal)
+        self._check_shown(other)
         both = (below.relation, other) if mine == 0 else (other, below.relation)
         joined: Relation = replace(join, left=both[0], right=both[1])
         if isinstance(join, FullJoin):
             joined = Filter(joined, not_null(replace(column(joined, ROW), nullable=True)))
         copies = {name: below.outputs[key].source for name, key in equal.items()}
         found = {
-            each.name: replace(_computed(each, copies.get(each.name)), plain=_is_stored(other, each.name))
+            each.name: replace(_computed(each, copies.get(each.name)), plain=inner and _is_stored(other, each.name))
             for each in fields(other)
         }
         return replace(below, relation=joined, outputs={**below.outputs, **found})
+
+    def _marked(self, mark: Mark, path: Path) -> Tracked:
+        """All rows, beside whether others match them. A mark by others' rows tells of others' rows alone."""
+        below = self._follow(mark.input, path[1:])
+        reads = below.read(mark.input_keys)
+        below = replace(below, used=below.used | reads)
+        if not self._is_own(mark.choices) or not all(below.outputs[key].known for key in mark.input_keys):
+            _check_stored(below, mark.input_keys)
+            unknown = Origin(False, None, frozenset(), (Piece(None, frozenset()),))
+            return replace(below, outputs={**below.outputs, mark.name: unknown}, alone=False)
+        self._check_shown(mark.choices)
+        relation = replace(mark, input=below.relation)
+        found = Origin(True, None, reads, _whole(field_of(relation, mark.name), reads))
+        return replace(below, relation=relation, outputs={**below.outputs, mark.name: found})
+
+    def _windowed(self, window: Window, below: Tracked) -> Tracked:
+        """Values of own rows. Where others decide which rows there are, they decide the values, too. Raises Unclear."""
+        arguments = [name for each in window.outputs for name in (each.column, each.default) if name is not None]
+        read = [*window.partition, *(each.column for each in window.order), *arguments]
+        if not (below.alone and self._is_own(window.input) and all(below.outputs[name].known for name in read)):
+            raise Unclear("a window over rows that others decide")
+        relation = replace(window, input=below.relation)
+        reads = below.read(read)
+        found = {
+            each.name: Origin(True, None, reads, _whole(field_of(relation, each.name), reads))
+            for each in window.outputs
+        }
+        return replace(below, relation=relation, outputs={**below.outputs, **found}, used=below.used | reads)
 
     def _beside(self, below: Tracked, scalar: Relation) -> Tracked:
         if not self._is_own(scalar):
             below = _beside_unknown(below, scalar)
             fixed = {name: replace(below.outputs[name], fixed=True) for name in names(scalar)}
             return replace(below, outputs={**below.outputs, **fixed})
+        self._check_shown(scalar)
         found = {each.name: _computed(each) for each in fields(scalar)}
         return replace(below, relation=Broadcast(below.relation, scalar), outputs={**below.outputs, **found})
 
@@ -183,6 +242,20 @@ class Tracker:
         joined = Join(*sides, tuple(name for name, _ in groups), tuple(name for name, _ in rows))
         found = {each.name: replace(outputs[each.name], known=True, mixed=False) for each in relation.aggregations}
         return replace(below, relation=joined, outputs={**outputs, **found})
+
+
+def _groups(relation: Relation) -> Iterator[Aggregate]:
+    """All group-bys in a relation."""
+    if isinstance(relation, Aggregate) and relation.keys:
+        yield relation
+    for child in children(relation):
+        yield from _groups(child)
+
+
+def _check_stored(below: Tracked, keys: tuple[str, ...]) -> None:
+    """Raises Unclear where a key that meets others' may be a condition on own columns."""
+    if any(each.mixed or (each.known and not each.plain) for each in (below.outputs[key] for key in keys)):
+        raise Unclear("a join of others with values that are computed of own columns")
 
 
 def _equal_or_null(key: str, groups: Relation, rows: Relation) -> list[tuple[Expr, Expr]]:

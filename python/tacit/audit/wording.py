@@ -11,7 +11,7 @@ from itertools import product
 
 from tacit.audit.pieces import Columns, Piece, not_null, pieces
 from tacit.audit.texts import Region, region
-from tacit.audit.tracked import Path, Unclear, along
+from tacit.audit.tracked import Path, Unclear, along, unclear
 from tacit.plan.algebra.expressions import conjunction, conjuncts, reference, substitute
 from tacit.plan.algebra.relations import (
     Aggregate,
@@ -103,7 +103,7 @@ def _follow(relation: Relation, path: Path, me: str) -> Said:
         case Sort(input):
             return _follow(input, path[1:], me)
         case _:
-            raise Unclear(type(relation).__name__)
+            raise unclear(relation)
 
 
 def _cells(aggregate: Aggregate, said: Said) -> Iterator[tuple[Expr, ...]]:

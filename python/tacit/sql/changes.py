@@ -22,6 +22,7 @@ from tacit.sql.edits import (
     multiples,
     of_count,
     other_function,
+    plain_groups,
     raised,
     without_condition,
     without_group,
@@ -49,7 +50,7 @@ EDITS: dict[Rule, tuple[Callable[[Edit], Iterator[Change]], ...]] = {
     "constants": (without_condition, without_output),
     "with": (without_condition, without_output),
     "floor": (raised, without_group, without_condition, counted),
-    "differences": (without_output, without_condition),
+    "differences": (plain_groups, without_output, without_condition),
 }
 """What is tried against each rule, the smallest change first."""
 

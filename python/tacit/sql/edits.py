@@ -112,6 +112,26 @@ def without_group(edit: Edit) -> Iterator[Change]:
         yield from _without_key(edit, written)
 
 
+def plain_groups(edit: Edit) -> Iterator[Change]:
+    """Groups by all keys once, in place of several grouping sets."""
+    tree, _ = edit.copy()
+    several = (exp.Rollup, exp.Cube, exp.GroupingSets)
+    for group in tree.find_all(exp.Group):
+        if any(isinstance(each, several) for each in group.expressions):
+            keys = [key for each in group.expressions for key in _keys(each)]
+            once = {_sql(key): key.copy() for key in keys}
+            group.replace(exp.Group(expressions=list(once.values())))
+            yield f"write GROUP BY {', '.join(once)}", tree
+            return
+
+
+def _keys(node: exp.Expr) -> list[exp.Expr]:
+    """The keys of a member of GROUP BY."""
+    if isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets | exp.Tuple):
+        return [key for each in node.expressions for key in _keys(each)]
+    return [node]
+
+
 def _without_key(edit: Edit, written: str) -> Iterator[Change]:
     tree, node = edit.copy()
     select = node.find_ancestor(exp.Select) if not isinstance(node, exp.Select) else node

@@ -15,7 +15,7 @@ from .worlds import MEMBER_QUESTIONS, NORTH, ORDER_QUESTIONS, PEOPLE_QUESTIONS, 
 QUESTIONS = PEOPLE_QUESTIONS + ORDER_QUESTIONS + MEMBER_QUESTIONS
 Found = Iterator[tuple[object, ...]]
 
-MEASURES = {"people": ("salary", "bonus"), "orders": ("amount",), "members": ("fee",)}
+MEASURES = {"people": ("salary", "bonus"), "orders": ("amount",), "members": ("fee",), "stays": ("cost",)}
 """Columns of which only aggregates are shown."""
 
 
@@ -71,16 +71,21 @@ def printed_lines(subject: Subject, questions: Sequence[str], seed: int, count: 
 def isolated_values(subject: Subject, questions: Sequence[str], table: str, least: int, seed: int, count: int) -> Found:
     """Fewer units than the floor of which a change of measures shows, whatever the others' measures are."""
     for data in worlds(seed, count):
-        units = sorted({row["ssn"] for row in data[table]})
         for sql in questions:
-            before = subject.answer(sql, NORTH, data).seen()
-            for few in (each for size in range(1, least) for each in itertools.combinations(units, size)):
-                for change in _changes(data[table], table, few):
-                    if not _hidden(subject, sql, before, with_rows(data, table, change), table, few):
-                        yield sql, few, change, before
+            yield from isolated_in(subject, sql, data, table, least)
 
 
-def _changes(rows: Rows, table: str, few: Sequence[int]) -> Iterator[Rows]:
+def isolated_in(subject: Subject, sql: str, data: Data, table: str, least: int) -> Found:
+    """The same of one question and its data."""
+    units = sorted({row["ssn"] for row in data[table]})
+    before = subject.answer(sql, NORTH, data).seen()
+    for few in (each for size in range(1, least) for each in itertools.combinations(units, size)):
+        for change in _changes(data[table], table, few):
+            if not _hidden(subject, sql, before, with_rows(data, table, change), table, few):
+                yield sql, few, change, before
+
+
+def _changes(rows: Sequence[Mapping[str, Any]], table: str, few: Sequence[int]) -> Iterator[Rows]:
     """The rows with one measure, or with all, of some units changed by one."""
     for columns in (*((column,) for column in MEASURES[table]), MEASURES[table]):
         for by in (1, -1):

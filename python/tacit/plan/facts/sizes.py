@@ -23,8 +23,8 @@ from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
-    Constants,
     ColumnRef,
+    Constants,
     Filter,
     FullJoin,
     Join,

@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from tacit.plan.algebra.expressions import reference
+from tacit.plan.algebra.expressions import conjuncts, reference
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
+    Call,
     Constants,
     Expr,
     Filter,
@@ -41,11 +42,12 @@ from tacit.plan.policy.grouped import all_seen, grouped
 from tacit.plan.policy.joined import broadcast, joined
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import protected, wholly_open
-from tacit.plan.policy.outer import marked, multiplied, outer, paired
+from tacit.plan.policy.outer import bound, marked, multiplied, outer, paired
 from tacit.plan.policy.overflows import beyond_bounds
 from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.thresholds import unsatisfied
 from tacit.plan.policy.united import united
+from tacit.plan.policy.windowed import windowed
 
 
 def derived(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> State:
@@ -90,10 +92,11 @@ class Derivation:
                 return marked(relation, self.of(input), self.of(choices), self.recipients)
             case Pairs(left, right):
                 return paired(relation, self.of(left), self.of(right), self.recipients)
-            case Join() if relation.kept != "none":
-                return outer(relation, self.of(relation.left), self.of(relation.right), self.recipients)
             case Join() if relation.repeats > 1:
                 return multiplied(relation, self.of(relation.left), self.of(relation.right), self.recipients)
+            case Join() if relation.kept != "none":
+                sides = self.of(relation.left), self.of(relation.right)
+                return outer(relation, *sides, self.catalog, self.recipients)
             case Join() | FullJoin():
                 sides = self.of(relation.left), self.of(relation.right)
                 return joined(relation, *sides, self.catalog, self.recipients)
@@ -102,7 +105,7 @@ class Derivation:
             case Aggregate(input, _, _):
                 return grouped(relation, self.of(input), self.recipients, self.names, self.catalog)
             case Window(input):
-                return self._window(relation, self.of(input))
+                return windowed(relation, self.of(input), self.catalog, self.recipients)
             case Sort(input, _):
                 return self._sort(relation, self.of(input))
             case Limit(input, _, _):
@@ -153,7 +156,8 @@ class Derivation:
     def _filter(self, below: State, predicate: Expr) -> State:
         tested = Expressions(below, self.recipients).condition(predicate)
         beyond = beyond_bounds([predicate], below, self.recipients)
-        found = union([tested, unsatisfied(predicate, below), selected(below), beyond])
+        blended = self._blended(conjuncts(predicate), below)
+        found = union([tested, unsatisfied(predicate, below), selected(below), beyond, blended])
         return below.over(Filter(below.relation, predicate), found)
 
     def _project(self, below: State, outputs: tuple[tuple[str, Expr], ...]) -> State:
@@ -169,28 +173,19 @@ class Derivation:
                 if each not in hidden:
                     hidden[each] = self.names.fresh("condition")
                     columns[hidden[each]] = Derived(expressions.condition(each))
-            columns[name] = replace(found, conditions=tuple(dict.fromkeys(hidden[each] for each in conditions)))
+            listed = tuple(dict.fromkeys(hidden[each] for each in conditions))
+            columns[name] = replace(found, conditions=listed, blended=expressions.blends(expr))
         written = (*outputs, *((name, each) for each, name in hidden.items()))
         beyond = beyond_bounds((each for _, each in outputs), below, self.recipients)
-        return replace(below.over(Project(below.relation, written), beyond), columns=columns)
+        blended = self._blended(hidden, below)
+        return replace(below.over(Project(below.relation, written), beyond | blended), columns=columns)
 
-    def _window(self, relation: Window, below: State) -> State:
-        """A row's value is made of others' rows, so that no guard above can count whom it tells of.
-
-        What everybody may see row by row may be computed with in any way. A number of a row is made of rows alone.
-        """
-        bound = {each for each in below.one | below.many if protected(each.table, self.recipients)}
-        refused = {each for each in bound if not wholly_open(each.table, self.recipients)}
-        closed = frozenset(
-            Item(each, None, "window", detail=output.function.upper(), position=output.position)
-            for each in refused
-            for output in relation.outputs
-        )
-        known = frozenset(Item(each, None, "count") for each in below.one | below.many)
-        made_of = union([known, below.rows, *(each.items for each in below.columns.values())])
-        whole = Derived(frozenset(each for each in made_of if each.instance not in refused), linear=False)
-        columns = {**below.columns, **{each.name: whole for each in relation.outputs}}
-        return replace(below.over(replace(relation, input=below.relation), closed), columns=columns)
+    def _blended(self, tests: Iterable[Expr], below: State) -> Items:
+        """Conditions on matches and on others at once: for all but few rows they ask for the others alone."""
+        found = [each for each in tests if Expressions(below, self.recipients).blends(each)]
+        position = next((each.position for each in found if isinstance(each, Call)), None)
+        instances = bound(below.one, self.recipients) if found else frozenset[Instance]()
+        return frozenset(Item(each, None, "floor", detail="blended", position=position) for each in instances)
 
     def _sort(self, relation: Sort, below: State) -> State:
         """The order tells ranks of single rows. Of what a guard has counted it tells no more than the values do."""

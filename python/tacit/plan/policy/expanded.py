@@ -43,7 +43,7 @@ from tacit.plan.facts.fields import fields
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.constants import unchanged
 from tacit.plan.policy.guards import Hidden
-from tacit.plan.policy.knowing import NOTHING_KNOWN, Known, joined, united
+from tacit.plan.policy.knowing import NOTHING_KNOWN, Known, joined, matched, united
 from tacit.plan.policy.of_groups import fulfilled, known_of, of_one_row, tests_of
 from tacit.plan.policy.outcomes import STRICT, is_small
 
@@ -121,9 +121,17 @@ class _Expansion:
         match relation:
             case Scan():
                 return self._scanned(relation)
-            case KeptScan() | Constants() | Opened() | FullJoin() | Match() | Mark() | Pairs() | Slice():
+            case KeptScan() | Constants() | Opened() | FullJoin() | Match() | Pairs() | Slice():
                 return self._looked_at_no_further(relation)
-            case Join() if relation.kept != "none" or relation.repeats > 1:
+            case Join() if relation.repeats > 1:
+                return self._looked_at_no_further(relation)
+            case Mark(input, choices):
+                return self._optional(relation, input, choices, (relation.input_keys, relation.choice_keys))
+            case Join(left, right) if relation.kept == "left":
+                return self._optional(relation, left, right, (relation.left_keys, relation.right_keys))
+            case Join(left, right) if relation.kept == "right":
+                return self._optional(relation, right, left, (relation.right_keys, relation.left_keys))
+            case Join() if relation.kept == "both":
                 return self._looked_at_no_further(relation)
             case Sort(input, _) | Limit(input, _, _):
                 return self.of(input)
@@ -175,6 +183,20 @@ class _Expansion:
         if self.scan in scans(join.left):
             return _beside(left, right, joined(left.known, right.known, pairs))
         return _beside(left, right, joined(right.known, left.known, [(b, a) for a, b in pairs]))
+
+    def _optional(
+        self, relation: Join | Mark, rows: Relation, other: Relation, keys: tuple[tuple[str, ...], tuple[str, ...]]
+    ) -> Expanded:
+        """Rows that all stay, with columns of their match in another relation. These are NULL where there is none."""
+        if self.scan not in scans(rows):
+            return self._looked_at_no_further(relation)
+        below, beside = self.of(rows), self.of(other)
+        found = self._unknown(relation).columns
+        more = {name: each for name, each in found.items() if name not in below.columns}
+        pairs = [(below.columns[a], beside.columns[b]) for a, b in zip(*keys, strict=True)]
+        known = matched(below.known, beside.known, pairs, _names({*more.values()}))
+        shared = below.shared or beside.shared
+        return replace(below, columns={**below.columns, **more}, known=known, shared=shared)
 
     def _one_of(self, relation: Union, inputs: tuple[Relation, ...]) -> Expanded:
         its_own = [each for each in inputs if self.scan in scans(each)]

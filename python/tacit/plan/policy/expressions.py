@@ -47,6 +47,7 @@ class Expressions:
                 square = branches[0].square and unchanged(otherwise) == Literal(None, otherwise.type)
                 items = union([found.items, self.condition(test)])
                 moved = found.moved or unchanged(otherwise) != Literal(None, otherwise.type)
+                found = replace(found, optional=found.optional | self._matches_in(test))
                 return replace(found, items=items, constant=same, told=told, square=square, moved=moved)
             case Call("average", (ColumnRef(total, _, _, position), _)):
                 averaged = self.state.columns[total].averaged
@@ -55,7 +56,8 @@ class Expressions:
                 squared = self.state.columns[total].squared
                 return Derived(named_at(squared or self.state.columns[total].items, expr.position))
             case Call(op, args) if op in BOOLEAN:
-                return Derived(self.condition(expr), constant=self._constant(args), moved=True)
+                items, optional = self.condition(expr), self._matches_in(expr)
+                return Derived(items, constant=self._constant(args), moved=True, optional=optional)
             case Call(op, args):
                 return self._computed(whole, expr, [self.of(each) for each in args])
 
@@ -109,8 +111,20 @@ class Expressions:
                 return ()
 
     def _depends(self, test: Expr) -> tuple[Expr, ...]:
-        """The condition, unless it is the same for all rows."""
-        return () if self._constant((unchanged(test),)) else (unchanged(test),)
+        """The condition, unless it is the same for all rows. In one that tells which rows match, each part counts."""
+        found = unchanged(test)
+        if isinstance(found, Call) and found.op in LOGIC and self._matches_in(found):
+            return tuple(dict.fromkeys(each for arg in found.args for each in self._depends(arg)))
+        return () if self._constant((found,)) else (found,)
+
+    def _matches_in(self, expr: Expr) -> frozenset[str]:
+        return frozenset().union(*(self.state.columns[name].optional for name in columns_of(expr)))
+
+    def blends(self, expr: Expr) -> bool:
+        """Whether an expression is computed of what tells which rows have a match, and of what does not."""
+        found = [self.state.columns[name] for name in columns_of(expr)]
+        told = {each.optional for each in found if not each.constant}
+        return any(each.blended for each in found) or len(told) > 1 or any(len(each) > 1 for each in told)
 
     def _constant(self, args: tuple[Expr, ...]) -> bool:
         return all(self.state.columns[name].constant for arg in args for name in columns_of(arg))
@@ -232,4 +246,5 @@ def _together(parts: list[Derived]) -> Derived:
         told=all(each.told for each in parts),
         mixed=any(each.mixed for each in parts),
         moved=any(each.moved for each in parts),
+        optional=frozenset().union(*(each.optional for each in parts)),
     )

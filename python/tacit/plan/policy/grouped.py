@@ -141,8 +141,15 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
             conditions=carried.of(each.name),
             least=_least(each, groups),
             moved=each.column is not None and below.columns[each.column].moved,
+            optional=_optional(each, groups),
+            blended=each.column is not None and below.columns[each.column].blended and bool(groups.single),
         )
     return {**columns, **carried.columns}
+
+
+def _optional(each: Aggregation, groups: Groups) -> frozenset[str]:
+    """The matches that an aggregate of one unit's rows tells of."""
+    return groups.below.columns[each.column].optional if groups.single and each.column is not None else frozenset()
 
 
 def _known(items: Items, groups: Groups) -> Items:

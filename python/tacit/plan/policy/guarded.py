@@ -11,11 +11,13 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain, count
 
+from tacit.plan.algebra.expressions import conjunction, conjuncts
 from tacit.plan.algebra.once import once
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
     Constants,
+    Expr,
     Filter,
     FullJoin,
     Join,
@@ -36,23 +38,27 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.trees import children, over_children
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.fields import column, fields, names
+from tacit.plan.facts.fields import column, columns_of, fields, names
 from tacit.plan.policy.conditions import choose, refreshed
 from tacit.plan.policy.counting import Counter
 from tacit.plan.policy.folding import folded
 from tacit.plan.policy.guards import Floor, Guard
-from tacit.plan.policy.judging import Verdict, is_apart, judged, rows_of, with_counts
+from tacit.plan.policy.judging import Verdict, is_apart, judged, many_match, rows_of, with_counts
 from tacit.plan.policy.units import (
     Carried,
     Instance,
     Uncountable,
     as_condition,
+    check_applied,
     from_scan,
     through_filter,
     through_groups,
     through_join,
+    through_mark,
+    through_outer_join,
     through_project,
     through_union,
+    without_units,
 )
 
 NONE: frozenset[Instance] = frozenset()
@@ -145,7 +151,7 @@ class _Guarding:
                 condition = refreshed(predicate, _known(below.relation))
                 if place.counts_all:
                     return as_condition(below, condition, self.prefix)
-                return through_filter(below, condition)
+                return self._filtered(below, condition)
             case Project(input, outputs):
                 below = along(input)
                 known = _known(below.relation)
@@ -163,23 +169,41 @@ class _Guarding:
                 raise Uncountable(*_complement(relation, wanted))
             case Limit(input, _, _):
                 below = beneath(input)
+                check_applied(below)
                 return replace(below, relation=replace(relation, input=below.relation))
             case Aggregate(input, _, _):
                 return through_groups(beneath(input), relation, self.prefix, self.catalog)
-            case Join(left, right, kept="none", repeats=1):
+            case Join() if relation.repeats > 1:
+                return self._without_units(relation, wanted)
+            case Join(left, right) if relation.kept == "none":
                 return through_join(beneath(left), beneath(right), relation, self.prefix, self.catalog)
+            case Join(left, right):
+                return through_outer_join(beneath(left), beneath(right), relation, self.prefix, self.catalog)
+            case Mark(input, choices):
+                return through_mark(beneath(input), beneath(choices), relation)
             case Union(inputs):
                 return through_union([beneath(each) for each in inputs], names(relation), self.prefix)
             case Window(input):
-                below = self.rewritten(input, NONE, _Place())
-                return Carried(replace(relation, input=below.relation))
-            case Join() | Mark() | Pairs() | FullJoin() | Match():
-                return self._full_join(relation, wanted)
+                below = beneath(input)
+                check_applied(below)
+                return replace(below, relation=replace(relation, input=below.relation))
+            case FullJoin() | Match() | Pairs():
+                return self._without_units(relation, wanted)
 
-    def _full_join(self, relation: FullJoin | Match | Join | Mark | Pairs, wanted: frozenset[Instance]) -> Carried:
-        sides = [self.rewritten(each, wanted, _Place()) for each in children(relation)]
-        for track in (track for side in sides for track in side.tracks):
-            raise Uncountable(track.instance[0], "rows without a partner are shown, which nothing counts")
+    def _filtered(self, below: Carried, condition: Expr) -> Carried:
+        """Where a condition tells which rows have a match, a guard counts those that it leaves out, too."""
+        told = [each for each in conjuncts(condition) if not columns_of(each).isdisjoint(below.optional)]
+        if not told or not below.tracks:
+            return through_filter(below, condition)
+        others = [each for each in conjuncts(condition) if each not in told]
+        below = through_filter(below, conjunction(others)) if others else below
+        for each in told:
+            below = as_condition(below, each, self.prefix)
+        return below
+
+    def _without_units(self, relation: FullJoin | Join | Match | Pairs, wanted: frozenset[Instance]) -> Carried:
+        for each in children(relation):
+            without_units(self.rewritten(each, wanted, _Place()))
         return Carried(over_children(relation, lambda each: self.rewritten(each, wanted, _Place()).relation))
 
     def _guarded(self, aggregate: Aggregate, guard: Guard, wanted: frozenset[Instance], place: _Place) -> Carried:
@@ -188,11 +212,29 @@ class _Guarding:
         own = frozenset((each.scan, each.unit) for each in floors)
         below = self.rewritten(aggregate.input, wanted | own, _Place(counts_all=guard.complement))
         further = replace(below, tracks=tuple(each for each in below.tracks if each.instance in wanted - own))
-        extended = through_groups(further, replace(aggregate, input=below.relation), self.prefix, self.catalog)
+        counted = replace(further, kept=())
+        extended = through_groups(counted, replace(aggregate, input=below.relation), self.prefix, self.catalog)
         assert isinstance(extended.relation, Aggregate)
-        fold = guard.small == "fold" and place.top and bool(aggregate.keys) and not guard.complement
+        fold = guard.small == "fold" and place.top and bool(aggregate.keys) and not (guard.complement or below.kept)
         relation = self._shown(extended.relation, below, guard, fold)
+        if not below.optional.isdisjoint(aggregate.keys):
+            relation = self._where_many_match(relation, below, guard)
         return replace(extended, relation=relation, rest=self.rest if fold else None)
+
+    def _where_many_match(self, groups: Relation, below: Carried, guard: Guard) -> Relation:
+        """Groups by what only some rows match, if enough units do, and enough do not.
+
+        Else it would tell of few whether there is a group.
+        """
+        if not below.matches:
+            raise Uncountable(guard.floors[0].scan, "groups are made of what only some rows match, and of other rows")
+        rows = rows_of(below, guard, self.prefix)
+        counter = Counter(rows.relation, (), self.prefix)
+        verdict = many_match(counter, guard, rows, self.catalog)
+        name = f"{self.prefix}many"
+        beside = Broadcast(groups, Project(counter.relation(), ((name, verdict),)))
+        outputs = tuple((each, column(beside, each)) for each in names(groups))
+        return Project(Filter(beside, column(beside, name)), outputs)
 
     def _shown(self, aggregate: Aggregate, below: Carried, guard: Guard, fold: bool) -> Relation:
         rows = rows_of(below, guard, self.prefix)
@@ -219,6 +261,8 @@ def _complement(relation: Relation, wanted: frozenset[Instance]) -> tuple[Scan, 
     scan = min((each[0] for each in wanted), key=lambda each: each.table)
     left_out = {
         Join: "a join leaves out units without a partner, whom nothing counts",
+        Mark: "a subquery has units without a partner, whom nothing counts",
+        Window: "a window is computed of the rows that a condition leaves, and nothing counts the others",
         Limit: "a LIMIT leaves out units, whom nothing counts",
         Union: "a UNION has rows without its units, whom nothing counts",
     }

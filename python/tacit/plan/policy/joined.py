@@ -21,15 +21,16 @@ def joined(
 ) -> State:
     """The state of a join, whose left side has unique keys."""
     pairs = [(left.columns[a], right.columns[b]) for a, b in zip(relation.left_keys, relation.right_keys, strict=True)]
-    keys = union(placed(_met(a, b, left, right, recipients), relation.position) for a, b in pairs)
+    keys = union(placed(met(a, b, left, right, recipients), relation.position) for a, b in pairs)
     whole = together(left, right)
     whole = replace(
         whole,
         relation=replace(relation, left=left.relation, right=right.relation),
         columns=_columns(left, right, mixed=any(each.mixed for pair in pairs for each in pair)),
         rows=union([whole.rows, keys, selected(whole)]),
-        beside=whole.beside | frozenset(_sides(left, right)) | frozenset(_sides(right, left)),
+        beside=whole.beside | frozenset(sides_of(left, right)) | frozenset(sides_of(right, left)),
     )
+    whole = replace(whole, rows=union([whole.rows, by_matches([each for pair in pairs for each in pair], whole)]))
     if isinstance(relation, FullJoin):
         return _optional(whole, left, right, recipients)
     equal = frozenset(pair for a, b in pairs for pair in product(a.atoms, b.atoms))
@@ -38,6 +39,12 @@ def joined(
         return whole
     more = {each: left.repeated.get(each, frozenset()) | right.identity for each in left.one}
     return replace(whole, identity=right.identity, repeated={**whole.repeated, **more})
+
+
+def by_matches(keys: Iterable[Derived], state: State) -> Items:
+    """The instances of single rows of which a key takes those that have a match elsewhere, or those that have none."""
+    found = state.one if any(each.optional for each in keys) else frozenset[Instance]()
+    return frozenset(Item(each, None, "floor", detail="absent") for each in found)
 
 
 def _columns(left: State, right: State, *, mixed: bool) -> dict[str, Derived]:
@@ -68,12 +75,12 @@ def _foreign(items: Items, recipients: tuple[str, ...]) -> Items:
     return frozenset(each for each in items if protected(each.instance.table, recipients))
 
 
-def _sides(one: State, other: State) -> Iterable[tuple[Instance, Instance]]:
+def sides_of(one: State, other: State) -> Iterable[tuple[Instance, Instance]]:
     """Pairs of one side's instances with those of single rows of the other."""
     return product(one.one | one.many, other.one)
 
 
-def _met(a: Derived, b: Derived, left: State, right: State, recipients: tuple[str, ...]) -> Items:
+def met(a: Derived, b: Derived, left: State, right: State, recipients: tuple[str, ...]) -> Items:
     """Both sides of an equality of keys, and which owner does not allow its column to meet the other."""
     sides = [_as_keys(each.items, state) for each, state in ((a, left), (b, right))]
     tested = _as_tested(a, b, left, recipients), _as_tested(b, a, right, recipients)
@@ -115,7 +122,7 @@ def _optional(whole: State, left: State, right: State, recipients: tuple[str, ..
         name: replace(each, items=union([each.items, whole.rows]), plain=None, constant=False)
         for name, each in whole.columns.items()
     }
-    pairs = [*_sides(left, right), *_sides(right, left)]
+    pairs = [*sides_of(left, right), *sides_of(right, left)]
     told = frozenset(
         Item(mine, None, "matches", detail=other.owner)
         for mine, other in pairs

@@ -113,9 +113,30 @@ def judged(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> Verd
     for check in checks(rows, guard.floors, counter.keys, catalog):
         none = _none(counter, guard, rows, check)
         shown.append(either(at_least(counter.units(check, rows.kept), check.least), none))
-        if guard.complement and rows.kept != TRUE:
-            shown.append(either(at_least(counter.units(check, negated(rows.kept)), check.least), none))
+        for cell in _left_out(guard, rows):
+            shown.append(either(at_least(counter.units(check, cell), check.least), none))
     return Verdict(every(*shown), _values(counter, guard, rows, catalog))
+
+
+def _left_out(guard: Guard, rows: Rows) -> Iterator[Expr]:
+    """The cells of rows that do not count, but have to reach the floor.
+
+    Of conditions on matches those whom each leaves out alone: it could be added to a question without it.
+    """
+    if guard.complement:
+        yield from [negated(rows.kept)] if rows.kept != TRUE else []
+        return
+    holds = [column(rows.relation, each) for each in rows.carried.kept]
+    for each in holds:
+        yield every(*(other for other in holds if other != each), negated(each))
+
+
+def many_match(counter: Counter, guard: Guard, rows: Rows, catalog: Catalog) -> Expr:
+    """Whether of all rows enough units have each match, and enough have none. counter: of one group of all."""
+    matches = [positive(column(rows.relation, each)) for each in rows.carried.matches]
+    cells = [every(rows.kept, each) for there in matches for each in (there, negated(there))]
+    listed = checks(rows, guard.floors, counter.keys, catalog)
+    return every(*(at_least(counter.units(check, cell), check.least) for check in listed for cell in cells))
 
 
 def _none(counter: Counter, guard: Guard, rows: Rows, check: Check) -> Expr:

@@ -94,3 +94,13 @@ def joined(mine: Known, other: Known, keys: Sequence[tuple[Expr, Expr]]) -> Know
     known = other.certain and not any(mine.hides(a) or other.hides(b) for a, b in keys)
     whole = mine | (other if known else other.hidden())
     return replace(whole, keys=(*whole.keys, *(each for pair in keys for each in pair)))
+
+
+def matched(mine: Known, other: Known, keys: Sequence[tuple[Expr, Expr]], columns: frozenset[str]) -> Known:
+    """What is known of rows that all stay beside columns of their match, by keys as of a join."""
+    own = [a for a, _ in keys]
+    if any(map(mine.is_mixed, own)) or len({mine.hides(a) or other.hides(b) for a, b in keys}) > 1:
+        return replace(mine, mixed=mine.mixed | columns)
+    if other.certain and not (other.secret or other.mixed) and not any(map(mine.hides, own)):
+        return replace(mine, seen=mine.seen | columns)
+    return replace(mine, secret=mine.secret | columns)

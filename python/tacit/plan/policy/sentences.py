@@ -97,7 +97,7 @@ def _sentence(item: Item, reason: str) -> str:
         case "kept":
             return f"a kept table has data of {table.name}, whose rules cannot be held there"
         case "window":
-            return f"{item.detail} OVER tells of other rows of {table.name} than it stands beside, which nothing counts"
+            return _window(item)
         case "filter":
             key = " is a key of joins;" if terms is not None and terms.ways == {"join"} else ":"
             return f"{name}{key} conditions on it are closed"
@@ -125,6 +125,8 @@ def _floor(item: Item) -> str:
             return f"a join that is not an inner one tells which units of {table} are missing, and nothing counts them"
         case "many":
             return f"a join whose keys repeat on both sides has rows of {table} several times, and nothing counts them"
+        case "blended":
+            return f"a condition tells which units of {table} others match, and something else beside"
         case "united":
             return f"equal values match rows of {table} with those of others in a UNION, and nothing counts how many"
         case "overflow":
@@ -136,6 +138,17 @@ def _floor(item: Item) -> str:
             return f"rows of {table} may repeat, and no unit or unique key tells them apart"
         case _:
             return f"{table} has no least_group, so that no group of it is shown"
+
+
+def _window(item: Item) -> str:
+    table, (reason, _, function) = item.instance.table.name, item.detail.partition(" ")
+    match reason:
+        case "rows":
+            return f"{function} OVER tells of other rows of {table} than it stands beside, which nothing counts"
+        case "order":
+            return f"{function} OVER takes rows of {table} that are equal in its order in any order"
+        case _:
+            return f"{function} OVER is computed of {table} and of others' rows or conditions, which nothing counts"
 
 
 def _unit(item: Item) -> str:

@@ -84,6 +84,8 @@ class Derived:
     the variance of the column derives from. least: a count is never less where it is shown, by the floor of this
     instance. mixed: inputs of a union have it, so that equal values of it match their rows. moved: some rows have other
     values than a sum of multiples, by constants, conditions or a union, so that a position among all is any among some.
+    optional: the matches of rows that all stay of which it tells whether there is one. blended: it is computed of
+    several of these, or of one and of something else.
     """
 
     items: Items = NOTHING
@@ -99,6 +101,8 @@ class Derived:
     told: bool = False
     mixed: bool = False
     moved: bool = False
+    optional: frozenset[str] = frozenset()
+    blended: bool = False
 
 
 @dataclass(frozen=True)

@@ -90,6 +90,8 @@ def _either(parts: Sequence[Derived], known: Items, seen: Items, conditions: tup
         told=told,
         mixed=len(parts) > 1,
         moved=len(parts) > 1,
+        optional=frozenset().union(*(each.optional for each in parts)),
+        blended=any(each.blended for each in parts) or len({each.optional for each in parts}) > 1,
     )
 
 

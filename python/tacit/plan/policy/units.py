@@ -20,6 +20,7 @@ from tacit.plan.algebra.relations import (
     Filter,
     Join,
     Literal,
+    Mark,
     Project,
     Relation,
     Scan,
@@ -83,6 +84,8 @@ class Carried:
     """A relation with its units. equal: pairs of columns that a join or a condition makes equal.
 
     kept: columns of which one is not TRUE where a filter, which is not applied, would leave a row out.
+    optional: columns that tell whether a row has a match, of rows that all stay. matches: for each such match a column
+    that is TRUE where there is one.
     rest: the column that marks the row of small groups, if there is one.
     """
 
@@ -90,6 +93,8 @@ class Carried:
     tracks: tuple[Track, ...] = ()
     equal: tuple[tuple[str, str], ...] = ()
     kept: tuple[str, ...] = ()
+    optional: frozenset[str] = frozenset()
+    matches: tuple[str, ...] = ()
     rest: str | None = None
 
     def spelt(self, listed: Iterable[str]) -> frozenset[str]:
@@ -150,7 +155,7 @@ def through_project(input: Carried, outputs: tuple[tuple[str, Expr], ...], prefi
     for name, each in outputs:
         if isinstance(each, ColumnRef):
             new.setdefault(each.name, name)
-    for carried in [*(name for track in input.tracks for name in track.carried), *input.kept]:
+    for carried in [*(name for track in input.tracks for name in track.carried), *input.kept, *input.matches]:
         if carried not in new:
             new[carried] = _unused(prefix, [name for name, _ in listed])
             listed.append((new[carried], column(input.relation, carried)))
@@ -159,7 +164,9 @@ def through_project(input: Carried, outputs: tuple[tuple[str, Expr], ...], prefi
     tracks = tuple(_with_outputs(each, each.renamed(new), outputs) for each in input.tracks)
     equal = tuple((new[a], new[b]) for a, b in _closed(input.equal) if a in new and b in new)
     kept = tuple(new[each] for each in input.kept)
-    return Carried(Project(input.relation, tuple(listed)), tracks, equal, kept, input.rest)
+    optional = frozenset(name for name, each in listed if not columns_of(each).isdisjoint(input.optional))
+    matches = tuple(new[each] for each in input.matches)
+    return Carried(Project(input.relation, tuple(listed)), tracks, equal, kept, optional, matches, input.rest)
 
 
 def _with_outputs(below: Track, above: Track, outputs: tuple[tuple[str, Expr], ...]) -> Track:
@@ -170,6 +177,8 @@ def _with_outputs(below: Track, above: Track, outputs: tuple[tuple[str, Expr], .
 
 def through_join(left: Carried, right: Carried, join: Join, prefix: str, catalog: Catalog) -> Carried:
     """A join: right rows match one left row at most, left rows perhaps several right ones."""
+    for side in (left, right):
+        check_applied(side)
     right = _apart(right, names(left.relation), prefix)
     alone = is_unique(right.relation, join.right_keys, catalog)
     partners = frozenset(names(right.relation)) if alone else frozenset[str]()
@@ -178,7 +187,55 @@ def through_join(left: Carried, right: Carried, join: Join, prefix: str, catalog
     ) + tuple(_with_partner(each, join.right_keys, frozenset(names(left.relation))) for each in right.tracks)
     relation = Join(left.relation, right.relation, join.left_keys, join.right_keys)
     equal = left.equal + right.equal + tuple(zip(join.left_keys, join.right_keys, strict=True))
-    return Carried(relation, tracks, equal)
+    return Carried(
+        relation, tracks, equal, optional=left.optional | right.optional, matches=left.matches + right.matches
+    )
+
+
+def through_outer_join(left: Carried, right: Carried, join: Join, prefix: str, catalog: Catalog) -> Carried:
+    """A join of which all rows of one side stay. A side that is NULL without a partner has no units to count."""
+    for side, stays in ((left, join.keeps_left), (right, join.keeps_right)):
+        if not stays or join.kept == "both":
+            without_units(side)
+    matched = _unused(prefix, [*names(left.relation), *names(right.relation)])
+    if join.kept == "right" and right.tracks:
+        left = _matching(left, matched)
+    if join.kept == "left" and left.tracks:
+        right = _matching(right, matched)
+    joined = through_join(left, right, join, prefix, catalog)
+    assert isinstance(joined.relation, Join)
+    equal = joined.equal[: -len(join.left_keys)]  # of rows without a partner keys are not equal
+    told = [(joined.relation.left, join.keeps_right), (joined.relation.right, join.keeps_left)]
+    more = frozenset(name for side, optional in told if optional and joined.tracks for name in names(side))
+    relation = replace(joined.relation, kept=join.kept)
+    matches = (*joined.matches, *([matched] if joined.tracks else []))
+    return replace(joined, relation=relation, equal=equal, optional=joined.optional | more, matches=matches)
+
+
+def _matching(side: Carried, name: str) -> Carried:
+    """With a column that is TRUE, and NULL beside rows without a match."""
+    return replace(side, relation=Project(side.relation, (*_same(side.relation), (name, TRUE))))
+
+
+def through_mark(input: Carried, choices: Carried, mark: Mark) -> Carried:
+    """The rows of input, each once."""
+    without_units(choices)
+    relation = replace(mark, input=input.relation, choices=choices.relation)
+    if not input.tracks:
+        return replace(input, relation=relation)
+    return replace(input, relation=relation, optional=input.optional | {mark.name}, matches=(*input.matches, mark.name))
+
+
+def check_applied(input: Carried) -> None:
+    """Raises Uncountable above a condition that is not applied: nothing but a guard counts whom it leaves out."""
+    for track in input.tracks if input.kept else ():
+        raise Uncountable(track.instance[0], "a condition on matches is below what nothing counts through")
+
+
+def without_units(side: Carried) -> None:
+    """Raises Uncountable where there are units."""
+    for track in side.tracks:
+        raise Uncountable(track.instance[0], "rows without a partner are shown, which nothing counts")
 
 
 def _with_partner(track: Track, keys: tuple[str, ...], partner: frozenset[str]) -> Track:
@@ -188,6 +245,8 @@ def _with_partner(track: Track, keys: tuple[str, ...], partner: frozenset[str]) 
 
 def through_union(inputs: list[Carried], base: tuple[str, ...], prefix: str) -> Carried:
     """A union: the units of each input's instances are NULL in the rows of all others."""
+    for each in inputs:
+        check_applied(each)
     found = [(place, track) for place, each in enumerate(inputs) for track in each.tracks]
     listed: list[list[tuple[str, Expr]]] = [[(name, column(each.relation, name)) for name in base] for each in inputs]
     tracks = []
@@ -205,11 +264,13 @@ def through_union(inputs: list[Carried], base: tuple[str, ...], prefix: str) -> 
         decided -= {frozenset()}
         tracks.append(replace(track, columns=columns, there=there, decided_by=decided, decides=frozenset(columns)))
     relation = Union(tuple(Project(each.relation, tuple(out)) for each, out in zip(inputs, listed, strict=True)))
-    return Carried(relation, tuple(tracks))
+    optional = frozenset(name for name in base if any(name in each.optional for each in inputs))
+    return Carried(relation, tuple(tracks), optional=optional)
 
 
 def through_groups(input: Carried, aggregate: Aggregate, prefix: str, catalog: Catalog) -> Carried:
     """An aggregation of which each group stems from one unit. Raises Uncountable where it may stem from more."""
+    check_applied(input)
     keys, minima = list(aggregate.keys), dict[str, str]()
     for track in input.tracks:
         if not any(input.spelt(each) <= input.spelt(aggregate.keys) for each in track.decided_by):
@@ -229,7 +290,10 @@ def through_groups(input: Carried, aggregate: Aggregate, prefix: str, catalog: C
         once = moved.once or (track.there is None and is_unique(relation, moved.columns, catalog))
         tracks.append(replace(moved, once=once))
     equal = tuple(pair for pair in input.equal if set(pair) <= set(keys))
-    return Carried(relation, tuple(tracks), equal)
+    optional = input.optional & {*keys} | {
+        each.name for each in aggregate.aggregations if each.column in input.optional
+    }
+    return Carried(relation, tuple(tracks), equal, optional=optional)
 
 
 def _beside(listed: list[list[tuple[str, Expr]]], place: int, value: Expr, prefix: str) -> str:
@@ -255,7 +319,10 @@ def _apart(carried: Carried, taken: tuple[str, ...], prefix: str) -> Carried:
         return carried
     outputs = tuple((new[each], column(carried.relation, each)) for each in own)
     equal = tuple((new[a], new[b]) for a, b in carried.equal)
-    return Carried(Project(carried.relation, outputs), tuple(each.renamed(new) for each in carried.tracks), equal)
+    tracks = tuple(each.renamed(new) for each in carried.tracks)
+    optional = frozenset(new[each] for each in carried.optional)
+    matches = tuple(new[each] for each in carried.matches)
+    return Carried(Project(carried.relation, outputs), tracks, equal, optional=optional, matches=matches)
 
 
 def _closed(equal: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
