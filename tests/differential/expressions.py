@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from hypothesis import strategies as st
-
+from .chance import Chance
 from .columns import MOMENTS, Column, Family, literal
 
 T = TypeVar("T")
@@ -38,16 +37,16 @@ class Name:
 class Writer:
     """Draws the text of expressions, and notes what they contain."""
 
-    draw: st.DrawFn
+    chance: Chance
     features: set[str] = field(default_factory=set)
 
     def pick(self, choices: Sequence[T]) -> T:
-        """One of the choices; the first is the simplest."""
-        return self.draw(st.sampled_from(choices))
+        """One of the choices."""
+        return self.chance.pick(choices)
 
     def often(self, out_of: int) -> bool:
         """True once in ``out_of`` times."""
-        return self.draw(st.integers(0, out_of - 1)) == out_of - 1
+        return self.chance.often(out_of)
 
     def note(self, feature: str, text: str) -> str:
         """The text, whose feature is noted."""

@@ -52,11 +52,13 @@ class Relations:
         writer = self.writer
         if self.ctes and writer.often(3):
             return writer.pick([cte for _, cte in self.ctes])
-        kinds = ["sales_a", "sales_b", "people", "union", "union", "places"]
+        kinds = ["sales_a", "sales_b", "people", "union", "sales", "places"]
         kinds += ["filter", "distinct", "group", "group", "limit"] if depth > 0 else []
         match writer.pick(kinds):
             case "union":
                 return self._union()
+            case "sales":
+                return self._united()
             case "filter":
                 return self._filtered(self.relation(depth - 1))
             case "distinct":
@@ -198,16 +200,17 @@ class Relations:
         return self.grouped(over, sorted(wanted)), sorted(wanted)
 
     def _union(self) -> Relation:
-        a, b = self.table("sales_a"), self.table("sales_b")
+        a = self.table("sales_a")
         listed = ", ".join(name.text for name in a.names)
-        sides = [self.writer.pick(["sales_a", "sales_a", "sales_b"]), "sales_b"]
+        sides = [self.writer.pick(["sales_a", "sales_a", "sales_b"]), self.writer.pick(self.world.united[1:])]
         wheres = [f" WHERE {self.writer.flag(a.names, 1)}" if self.writer.often(8) else "" for _ in sides]
         selects = [f"SELECT {listed} FROM {side}{where}" for side, where in zip(sides, wheres, strict=True)]
-        names = tuple(
-            Name(name.text, name.family, name.origin if name.shown else other.origin)
-            for name, other in zip(a.names, b.names, strict=True)
-        )
-        return Relation(self.writer.note("UNION ALL", f"({' UNION ALL '.join(selects)})"), names)
+        return Relation(self.writer.note("UNION ALL", f"({' UNION ALL '.join(selects)})"), a.names)
+
+    def _united(self) -> Relation:
+        """The rows of all owners that have sales, by the name that the federation gives them."""
+        names = self.table("sales_a").names
+        return Relation(self.writer.note("united table", "sales"), names)
 
     def _filtered(self, over: Relation) -> Relation:
         writer = self.writer

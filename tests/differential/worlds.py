@@ -1,7 +1,7 @@
 """Generated federations: owners, tables of every type, and rows full of NULLs, duplicates and extreme values.
 
-The tables are such that there is something to ask: ``people`` and ``places`` have unique keys, ``sales_a`` and
-``sales_b`` refer to them and have the same columns.
+The tables are such that there is something to ask: ``people`` and ``places`` have unique keys; ``sales_a``, ``sales_b``
+and more of their kind, which are united as ``sales``, refer to them and have the same columns.
 """
 
 from __future__ import annotations
@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 
-from hypothesis import strategies as st
-
+from .chance import Chance
 from .columns import Column, Value, columns, csv_text
-from .federations import PARTIES, Declared
+from .federations import MEMBERS, Declared
 
 
 @dataclass(frozen=True)
@@ -61,10 +60,35 @@ class Table:
 
 
 @dataclass(frozen=True)
-class World:
-    """A federation of three parties with its data."""
+class Members:
+    """Who takes part. clients: parties that are no nodes. owners: those that hold tables."""
 
+    engine: str
+    clients: tuple[str, ...]
+    owners: tuple[str, ...]
+
+    @property
+    def parties(self) -> tuple[str, ...]:
+        """All, the nodes first."""
+        return (*MEMBERS[self.engine], *self.clients)
+
+    @property
+    def features(self) -> set[str]:
+        """What is special about it."""
+        nodes = set(MEMBERS[self.engine])
+        found = {"owner that is no node"} if set(self.owners) - nodes else set()
+        found |= {"no node owns"} if not set(self.owners) & nodes else set()
+        found |= {"node that owns nothing"} if nodes - set(self.owners) else set()
+        return found | ({"party that owns nothing"} if set(self.clients) - set(self.owners) else set())
+
+
+@dataclass(frozen=True)
+class World:
+    """A federation with its data. united: the tables whose rows ``sales`` has together."""
+
+    members: Members
     tables: tuple[Table, ...]
+    united: tuple[str, ...]
 
     def table(self, name: str) -> Table:
         """A table by its name."""
@@ -78,95 +102,114 @@ class World:
     def features(self) -> set[str]:
         """What is special about it."""
         owners = len({table.owner for table in self.tables})
-        return {f"{owners} owners"}.union(*(table.features for table in self.tables))
+        return {f"{owners} owners"}.union(self.members.features, *(table.features for table in self.tables))
 
 
-OWNERS = {"people": "a", "places": "b", "sales_a": "b", "sales_b": "c"}
-"""Owners that differ where tables join, in worlds of which the rows match."""
+THREE = Members("rep3", (), MEMBERS["rep3"])
+TWO = Members("two", (), MEMBERS["two"])
+CLIENTS = ("d", "e", "f", "g", "h", "i")
+"""Names of parties that are no nodes."""
 
 
-@st.composite
-def worlds(draw: st.DrawFn) -> World:
-    """A federation with data."""
-    key = draw(columns("k", ("whole", "whole", "text", "date", "moment", "decimal"), key=True))
-    second = [draw(columns("k2", ("whole", "text"), key=True))] if draw(st.integers(0, 3)) == 0 else []
-    group = draw(columns("g", ("text", "whole", "flag", "text"), key=True))
+def members(chance: Chance, owners: int, engine: str) -> Members:
+    """A federation of so many owners, of which some are nodes, or none."""
+    nodes = MEMBERS[engine]
+    owning = chance.between(max(0, owners - len(CLIENTS)), min(len(nodes), owners))
+    others = CLIENTS[: owners - owning]
+    idle = CLIENTS[len(others) : len(others) + chance.between(0, 2)]
+    return Members(engine, (*others, *idle), (*chance.several(nodes, owning, owning), *others))
+
+
+def worlds(chance: Chance, who: Members = THREE) -> World:
+    """A federation's data."""
+    key = columns(chance, "k", ("whole", "whole", "text", "date", "moment", "decimal"), key=True)
+    second = [columns(chance, "k2", ("whole", "text"), key=True)] if chance.often(4) else []
+    group = columns(chance, "g", ("text", "whole", "flag", "text"), key=True)
     others = [
-        draw(columns("v", ("whole",))),
-        draw(columns("w", ("decimal", "whole"))),
-        draw(columns("t", ("text",))),
-        draw(columns("d", ("date", "moment"))),
-        draw(columns("b", ("flag",))),
+        columns(chance, "v", ("whole",)),
+        columns(chance, "w", ("decimal", "whole")),
+        columns(chance, "t", ("text",)),
+        columns(chance, "d", ("date", "moment")),
+        columns(chance, "b", ("flag",)),
     ]
     keys = [key, *second]
-    chosen = [each for each in others if draw(st.integers(0, 3)) > 0]
-    people = [each for each in others if draw(st.booleans())]
-    places = [each for each in others if draw(st.integers(0, 2)) == 0]
+    chosen = [each for each in others if not chance.often(4)]
+    people = [each for each in others if chance.often(2)]
+    places = [each for each in others if chance.often(3)]
     unique = tuple(each.name for each in keys)
-    matching = draw(st.booleans())
-    # Who does not consent to matches has them hidden, where both sides' keys are unique.
-    consents = draw(st.integers(0, 2)) > 0
+    make = _Tables(chance, _owners(chance, who), chance.often(2), not chance.often(3))
+    sales = [f"sales_{letter}" for letter in "abcdefgh"[: max(2, len(who.owners) - 2)]]
     tables = (
-        draw(_tables("people", (*keys, group, *people), unique, matching, consents)),
-        draw(_tables("places", (group, *places), ("g",), matching, consents)),
-        draw(_tables("sales_a", (*keys, group, *chosen), (), matching, consents)),
-        draw(_tables("sales_b", (*keys, group, *chosen), (), matching, consents)),
+        make.table("people", (*keys, group, *people), unique),
+        make.table("places", (group, *places), ("g",)),
+        *(make.table(name, (*keys, group, *chosen), ()) for name in sales),
     )
-    return World(tables)
+    return World(who, tables, tuple(sales))
 
 
-@st.composite
-def _tables(
-    draw: st.DrawFn, name: str, listed: tuple[Column, ...], unique: tuple[str, ...], matching: bool, consents: bool
-) -> Table:
-    """A table. matching: its rows will be matched with those of others, because plans expect many of them.
+def _owners(chance: Chance, who: Members) -> list[str]:
+    """The owner of each table, of which each owner that there is has one, if there are so many tables."""
+    owners = chance.shuffled(who.owners)
+    each = [owners[at % len(owners)] for at in range(max(4, len(owners)))]
+    return each if chance.often(2) else [*owners, *(chance.pick(owners) for _ in each[len(owners) :])]
 
-    consents: whether its owner then shows which rows match.
+
+@dataclass
+class _Tables:
+    """Makes tables. owners: of those to come.
+
+    matching: their rows will be matched with those of others, because plans expect many of them. consents: whether
+    owners then show which rows match; who does not has them hidden, where both sides' keys are unique.
     """
-    found = tuple(draw(_varied(column)) for column in listed)
-    rows = draw(_unique_rows(found, len(unique)) if unique else _rows(found))
-    return Table(
-        name,
-        OWNERS[name] if matching else draw(st.sampled_from(PARTIES)),
-        found,
-        unique,
-        None if matching else draw(st.sampled_from([None, len(rows), len(rows) + 3])),
-        draw(st.sampled_from([(), ("filter",), ("groups",), ("filter", "groups")]))
-        + (("matches",) if (consents if matching else draw(st.booleans())) else ()),
-        rows,
-        draw(st.integers(0, 3)) == 3,
-    )
+
+    chance: Chance
+    owners: list[str]
+    matching: bool
+    consents: bool
+
+    def table(self, name: str, listed: tuple[Column, ...], unique: tuple[str, ...]) -> Table:
+        """A table of the next owner."""
+        chance = self.chance
+        found = tuple(_varied(chance, column) for column in listed)
+        rows = _unique_rows(chance, found, len(unique)) if unique else _rows(chance, found)
+        return Table(
+            name,
+            self.owners.pop(0),
+            found,
+            unique,
+            None if self.matching else chance.pick([None, len(rows), len(rows) + 3]),
+            chance.pick([(), ("filter",), ("groups",), ("filter", "groups")])
+            + (("matches",) if (self.consents if self.matching else chance.often(2)) else ()),
+            rows,
+            chance.often(4),
+        )
 
 
-def _rows(found: tuple[Column, ...]) -> st.SearchStrategy[tuple[tuple[Value, ...], ...]]:
+def _rows(chance: Chance, found: tuple[Column, ...]) -> tuple[tuple[Value, ...], ...]:
     """Any rows; sometimes none."""
-    row = st.tuples(*map(_values, found))
-    sizes = st.sampled_from([6, 3, 9, 12, 9, 6, 12, 0])
-    return sizes.flatmap(lambda size: st.lists(row, min_size=size * 2 // 3, max_size=size).map(tuple))
+    size = chance.pick([6, 3, 9, 12, 9, 6, 12, 0])
+    return tuple(tuple(_value(chance, column) for column in found) for _ in range(chance.between(size * 2 // 3, size)))
 
 
-@st.composite
-def _unique_rows(draw: st.DrawFn, found: tuple[Column, ...], width: int) -> tuple[tuple[Value, ...], ...]:
+def _unique_rows(chance: Chance, found: tuple[Column, ...], width: int) -> tuple[tuple[Value, ...], ...]:
     """Rows whose first columns never repeat together: most of the possible keys, at most eight, sometimes none."""
     pools = [[*column.values, *([None] if column.nullable else [])] for column in found[:width]]
-    if draw(st.integers(0, 7)) == 7:
+    if chance.often(8):
         return ()
-    keys = [key for key in product(*pools) if draw(st.integers(0, 3)) < 3]
-    return tuple((*key, *(draw(_values(column)) for column in found[width:])) for key in keys[:8])
+    keys = [key for key in product(*pools) if not chance.often(4)]
+    return tuple((*key, *(_value(chance, column) for column in found[width:])) for key in keys[:8])
 
 
-@st.composite
-def _varied(draw: st.DrawFn, column: Column) -> Column:
+def _varied(chance: Chance, column: Column) -> Column:
     """The same column as another table has it: perhaps with NULL, where the other has none."""
-    nullable = draw(st.sampled_from([column.nullable, column.nullable, not column.nullable]))
+    nullable = chance.pick([column.nullable, column.nullable, not column.nullable])
     return Column(
         column.name, column.family, column.declaration, column.values, nullable, column.features, column.shown
     )
 
 
-def _values(column: Column) -> st.SearchStrategy[Value]:
-    pool: st.SearchStrategy[Value] = st.sampled_from(column.values)
-    return st.one_of(pool, pool, st.none()) if column.nullable else pool
+def _value(chance: Chance, column: Column) -> Value:
+    return None if column.nullable and chance.often(3) else chance.pick(column.values)
 
 
 def _quoted(name: str) -> str:
