@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from . import statistics
 from .chance import Chance
 from .columns import Family
 from .expressions import Name, Writer
 from .relations import From, Relations
+from .scalars import is_small
 from .subqueries import Subqueries
 from .worlds import World
 
@@ -40,11 +42,12 @@ class Question:
 
 @dataclass
 class _Output:
-    """An item of the SELECT list. double: whether it is a DOUBLE, which cannot be limited by."""
+    """An item of the SELECT list. double: whether it is a DOUBLE, which cannot be limited by. loose: see Question."""
 
     text: str
     name: str
     double: bool = False
+    loose: bool = False
 
 
 @dataclass
@@ -99,7 +102,8 @@ class _Queries:
         query = f"{with_}{select.text(named=named)}{tail}"
         to = self._recipients()
         features = frozenset(writer.features | self.world.features | ({"several recipients"} if len(to) > 1 else set()))
-        return Question(self.world, writer.chance.seed, query, to, order, total, features)
+        loose = frozenset(at for at, output in enumerate(select.outputs) if output.loose)
+        return Question(self.world, writer.chance.seed, query, to, order, total, features, loose)
 
     def _recipients(self) -> tuple[str, ...]:
         """Mostly one, who may own nothing."""
@@ -144,7 +148,8 @@ class _Queries:
         qualify = ""
         if writer.often(3):
             number = writer.pick(["1", "2", "3"])
-            qualify = writer.note("QUALIFY", f" QUALIFY {writer.pick(['rank()', 'count(*)'])} OVER (ORDER BY ")
+            kind = writer.pick(["rank()", "count(*)", "dense_rank()"])
+            qualify = writer.note("QUALIFY", f" QUALIFY {kind} OVER (ORDER BY ")
             qualify += f"{writer.pick([n for n in clause.scope if n.shown]).text}) <= {number}"
         outputs = [self._column(clause.scope), *windows]
         distinct = writer.note("DISTINCT", "DISTINCT ") if writer.often(6) else ""
@@ -165,6 +170,9 @@ class _Queries:
             bounds[0] = writer.pick([bounds[0], bounds[0], "UNBOUNDED PRECEDING"])
             bounds[1] = writer.pick([bounds[1], bounds[1], "UNBOUNDED FOLLOWING"])
             frame, order = writer.note("ROWS frame", f" ROWS BETWEEN {bounds[0]} AND {bounds[1]}"), total
+        elif order and writer.often(4):
+            peers = writer.pick(["UNBOUNDED PRECEDING AND CURRENT ROW", "CURRENT ROW AND UNBOUNDED FOLLOWING"])
+            frame = writer.note("RANGE frame", f" RANGE BETWEEN {peers}")
         of = writer.pick(shown).text
         shifted = f"{of}, {writer.pick([1, 1, 2, 0, 40])}{writer.pick(['', f', {of}'])}"
         calls = {
@@ -200,11 +208,26 @@ class _Queries:
         outputs = [*shown, *self._aggregates(clause.scope)]
         having = self._having(clause.scope) if writer.often(3) else ""
         listed = ", ".join(key.text for key in keys)
-        form = writer.pick(["", "", "", "", "", "ROLLUP", "GROUPING SETS"])
-        written = {"ROLLUP": f"ROLLUP ({listed})", "GROUPING SETS": f"GROUPING SETS (({listed}), ())"}.get(form, listed)
+        form = writer.pick(["", "", "", "", "", "", "ROLLUP", "GROUPING SETS", "CUBE"])
+        singly = ", ".join(f"({key.text})" for key in keys)
+        sets = writer.pick([f"({listed}), ()", f"({keys[0].text}), ({listed})", f"{singly}, ()"])
+        written = {f"{form}": f"{form} ({listed})", "GROUPING SETS": f"GROUPING SETS ({sets})", "": listed}[form]
         group = writer.note(form or "GROUP BY", f" GROUP BY {written}")
+        if form and writer.often(2):
+            outputs.append(_Output(writer.note("GROUPING", f"GROUPING({listed})"), self.relations.fresh("o")))
+        elif not form and writer.often(6):
+            outputs.append(self._over_groups(keys, clause.scope))
         self._reuse_names(outputs, clause.scope)
         return _Select(outputs, "SELECT ", f" FROM {clause.text}{where}{group}{having}")
+
+    def _over_groups(self, keys: Sequence[_Output], scope: Sequence[Name]) -> _Output:
+        """A window over the groups, in an order by how many rows they have."""
+        writer, name = self.writer, self.relations.fresh("o")
+        call = writer.pick(["RANK()", "DENSE_RANK()", "SUM(COUNT(*))", "COUNT(*)", "MAX(COUNT(*))"])
+        over = f"ORDER BY COUNT({writer.pick(scope).text}){self._direction()}"
+        if writer.often(3):
+            over = f"PARTITION BY {keys[0].text} {over}"
+        return _Output(writer.note("window over groups", f"{call} OVER ({over})"), name)
 
     def _union(self) -> _Select:
         """A set operation on two SELECTs with outputs of the same families."""
@@ -212,29 +235,37 @@ class _Queries:
         families: list[Family] = [
             writer.pick(["whole", "decimal", "flag", "date", "moment"]) for _ in range(writer.pick([1, 2]))
         ]
-        sides = []
-        for _ in range(2):
+        sides, count = [], writer.pick([2, 2, 2, 3])
+        for _ in range(count):
             clause = self.relations.from_clause()
             listed = [
                 _Output(writer.expression(clause.scope, family, 1), f"o{at}") for at, family in enumerate(families)
             ]
             sides.append(_Select(listed, after=f" FROM {clause.text}{self._where(clause)}").text())
-        word = writer.pick(["UNION ALL", "UNION", "INTERSECT", "EXCEPT"])
+        words = [writer.pick(["UNION ALL", "UNION", "INTERSECT", "EXCEPT"]) for _ in sides]
         outputs = [_Output(f"o{at}", f"o{at}") for at, _ in enumerate(families)]
-        return _Select(outputs, whole=writer.note(f"{word} of queries", f" {word} ".join(sides)))
+        whole = sides[0]
+        for word, side in zip(words[1:], sides[1:], strict=True):
+            whole += writer.note(f"{word} of queries", f" {word} ({side})" if writer.often(4) else f" {word} {side}")
+        if count > 2:
+            writer.note("set operations of three", "")
+        return _Select(outputs, whole=whole)
 
     def _where(self, clause: From) -> str:
         writer = self.writer
-        conditions = list(clause.conditions)
+        conditions = []
         if writer.often(3):
             conditions.append(writer.flag(clause.scope, writer.pick([0, 1, 2, 3])))
-        if writer.often(10):
+        if writer.often(12):
             conditions.append(self._membership(clause))
-        if writer.often(4):
+        if writer.often(5):
             conditions.append(Subqueries(writer, self.relations).condition(clause.scope))
-        if writer.often(10) and (numbers := [name for name in clause.scope if name.family in ("whole", "decimal")]):
+        if writer.often(14) and (numbers := [name for name in clause.scope if name.family in ("whole", "decimal")]):
             conditions.append(f"{writer.pick(numbers).text} {writer.pick(['<', '>=', '='])} {self._scalar()}")
         found = [each for each in conditions if each]
+        if len(found) > 1 and writer.often(2):
+            found = [f"({writer.note('OR', ' OR ').join(found)})"]
+        found = [*clause.conditions, *found]
         return f" WHERE {' AND '.join(found)}" if found else ""
 
     def _membership(self, clause: From) -> str:
@@ -271,10 +302,12 @@ class _Queries:
         writer, name = self.writer, self.relations.fresh("o")
         numbers = [each for each in scope if each.family in ("whole", "decimal")]
         # Of numbers beyond 2^53 DuckDB rounds the two middle ones before it adds them, and tacit does not.
-        middling = [each for each in numbers if each.origin is not None and each.origin.sql == "INTEGER"]
+        middling = [each for each in numbers if is_small(each)]
         shown = [each for each in scope if each.shown]
         kinds = ["COUNT(*)", "COUNT", "SUM", "COUNT(DISTINCT)", "MIN", "MAX", "AVG", "MEDIAN", "quotient", "expression"]
         kinds += ["FILTER", "BOOL_OR", "SUM(DISTINCT)", "QUANTILE_DISC", "QUANTILE_CONT"]
+        if writer.often(6) and (found := self._statistic(scope, middling, name)):
+            return found
         match writer.pick(kinds):
             case "COUNT":
                 text = writer.note("COUNT", f"COUNT({self._any(scope)})")
@@ -287,10 +320,8 @@ class _Queries:
             case "MEDIAN" if middling:
                 return _Output(writer.note("MEDIAN", f"MEDIAN({writer.pick(middling).text})"), name, double=True)
             case "FILTER":
-                of = writer.pick(
-                    ["COUNT(*)", *(f"{function}({each.text})" for each in numbers for function in ("SUM", "MAX"))]
-                )
-                text = writer.note("FILTER", f"{of} FILTER (WHERE {writer.flag(scope, 1)})")
+                text, double = statistics.filtered(writer, scope)
+                return _Output(text, name, double)
             case "BOOL_OR":
                 function = writer.pick(["BOOL_OR", "BOOL_AND", "COUNT_IF"])
                 text = writer.note("BOOL_OR", f"{function}({writer.flag(scope, 1)})")
@@ -322,6 +353,19 @@ class _Queries:
             case _:
                 text = writer.note("COUNT(*)", "COUNT(*)")
         return _Output(text, name)
+
+    def _statistic(self, scope: Sequence[Name], small: Sequence[Name], name: str) -> _Output | None:
+        """A less usual aggregate, if the scope has a column for it."""
+        match self.writer.pick(["loose", "WITHIN GROUP", "ANY_VALUE"]):
+            case "loose" if text := statistics.loose(self.writer, scope):
+                return _Output(text, name, double=True, loose=True)
+            case "WITHIN GROUP" if small:
+                text, double = statistics.within_group(self.writer, small)
+                return _Output(text, name, double)
+            case "ANY_VALUE" if text := statistics.any_value(self.writer, scope):
+                return _Output(text, name)
+            case _:
+                return None
 
     def _reuse_names(self, outputs: Sequence[_Output], scope: Sequence[Name]) -> None:
         """Name outputs as columns that they are not: a plan that tells columns by their names would confuse them."""
@@ -367,10 +411,12 @@ class _Queries:
                 order = writer.chance.shuffled(places)
                 terms = ", ".join(self._term(select.outputs[at], at) for at in order)
                 limit = (
-                    writer.note("LIMIT", f" LIMIT {writer.pick([3, 1, 100, 10, 2, 0])}") if not writer.often(5) else ""
+                    writer.note("LIMIT", f" LIMIT {writer.pick([3, 1, 100, 10, 2, 5, 10, 3, 0])}")
+                    if not writer.often(5)
+                    else ""
                 )
                 offset = (
-                    writer.note("OFFSET", f" OFFSET {writer.pick([1, 1, 2, 50])}")
+                    writer.note("OFFSET", f" OFFSET {writer.pick([1, 1, 2, 1, 1, 2, 50])}")
                     if writer.often(3) or not limit
                     else ""
                 )

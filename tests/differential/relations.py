@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from . import joining
 from .expressions import Name, Writer
 from .worlds import Table, World
 
@@ -89,7 +90,7 @@ class Relations:
             text, name = self._aggregate(over.names)
             outputs.append(text)
             names.append(name)
-        having = writer.note("HAVING", " HAVING COUNT(*) > 1") if writer.often(8) else ""
+        having = writer.note("HAVING", " HAVING COUNT(*) > 1") if writer.often(10) else ""
         listed = ", ".join(name.text for name in chosen)
         writer.note("GROUP BY in a subquery", "")
         text = f"(SELECT {', '.join(outputs)} FROM {over.text} GROUP BY {listed}{having})"
@@ -114,13 +115,31 @@ class Relations:
         alias = self.fresh("r")
         clause = From(f"{first.text} {alias}", _qualified(first, alias))
         joined = [first]
-        for _ in range(writer.pick([0, 0, 0, 1, 1, 1, 2])):
-            self._join(clause, joined)
+        if not (writer.often(8) and self._other_join(clause, first)):
+            for _ in range(writer.pick([0, 0, 0, 1, 1, 1, 2])):
+                self._join(clause, joined)
         if writer.often(8):
             row, alias = self.one_row(), self.fresh("r")
             clause.text += writer.note("cross join with one row", f", {row.text} {alias}")
             clause.scope += _qualified(row, alias)
         return clause
+
+    def _other_join(self, clause: From, first: Relation) -> bool:
+        """Add a table by another join than on a unique key, if one is found."""
+        writer, alias = self.writer, self.fresh("r")
+        places = self.world.table("places")
+        if writer.often(3):
+            bare = {name.bare for name in clause.scope}
+            if not (set(places.unique) <= bare and all(name.origin for name in clause.scope)):
+                return False
+            found = joining.natural(writer, places, places.unique, alias, self.fresh("n"))
+        elif (pairs := joining.pairs(writer, self.world, first.text, clause.scope, alias)) is None:
+            return False
+        else:
+            found = pairs
+        clause.text += found.text
+        clause.scope += found.names
+        return True
 
     def _join(self, clause: From, joined: list[Relation]) -> None:
         """Add a relation that joins with what is there, if one is found."""
@@ -134,8 +153,12 @@ class Relations:
         }
         names = _qualified(other, alias)
         right = {key: next(name for name in names if name.bare == key) for key in keys}
-        conditions = [f"{left[key].text} = {right[key].text}" for key in keys]
-        match self.writer.pick(["ON", "ON", "USING", "comma", "outer", "outer", "half"]):
+        conditions = [joining.condition(self.writer, left[key], right[key]) for key in keys]
+        match self.writer.pick(["ON", "ON", "USING", "comma", "outer", "outer", "half", "outer USING"]):
+            case "outer USING" if len(joined) == 1:
+                kind = self.writer.pick(["LEFT", "RIGHT", "FULL"])
+                using = f" {kind} JOIN {other.text} {alias} USING ({', '.join(keys)})"
+                clause.text += self.writer.note(f"{kind} JOIN USING", using)
             case "outer" if not clause.conditions:
                 kind = self.writer.pick(["LEFT", "RIGHT", "FULL", "LEFT OUTER"])
                 more = self._condition(names) + self._condition(clause.scope)
@@ -143,6 +166,10 @@ class Relations:
                 clause.text += self.writer.note(f"{kind} JOIN", f" {kind} JOIN {other.text} {alias} ON {on}")
             case "half" if not clause.conditions:
                 kind = self.writer.pick(["SEMI", "ANTI"])
+                if len(joined) == 1 and self.writer.often(4):
+                    using = f" {kind} JOIN {other.text} {alias} USING ({', '.join(keys)})"
+                    clause.text += self.writer.note(f"{kind} JOIN", using)
+                    return
                 on = " AND ".join([*conditions, *self._condition(names)])
                 clause.text += self.writer.note(f"{kind} JOIN", f" {kind} JOIN {other.text} {alias} ON {on}")
                 return
@@ -248,7 +275,7 @@ class Relations:
                 "LIMIT by a column named as another", f"7 - {names[at].text} AS {names[at].text}"
             )
             names = (*names[:at], Name(names[at].text, "whole"), *names[at + 1 :])
-        limit = self.writer.pick([3, 10, 1, 5, 0])
+        limit = self.writer.pick([3, 10, 1, 5, 10, 5, 7, 0])
         text = f"(SELECT {', '.join(listed)} FROM {over.text} ORDER BY {order} LIMIT {limit})"
         return Relation(self.writer.note("LIMIT in a subquery", text), names, _unique_among(over, names))
 

@@ -187,14 +187,14 @@ class _Tables:
 
 def _rows(chance: Chance, found: tuple[Column, ...]) -> tuple[tuple[Value, ...], ...]:
     """Any rows; sometimes none."""
-    size = chance.pick([6, 3, 9, 12, 9, 6, 12, 0])
+    size = chance.pick([6, 3, 9, 12, 9, 6, 12, 12, 9, 0])
     return tuple(tuple(_value(chance, column) for column in found) for _ in range(chance.between(size * 2 // 3, size)))
 
 
 def _unique_rows(chance: Chance, found: tuple[Column, ...], width: int) -> tuple[tuple[Value, ...], ...]:
     """Rows whose first columns never repeat together: most of the possible keys, at most eight, sometimes none."""
     pools = [[*column.values, *([None] if column.nullable else [])] for column in found[:width]]
-    if chance.often(8):
+    if chance.often(12):
         return ()
     keys = [key for key in product(*pools) if not chance.often(4)]
     return tuple((*key, *(_value(chance, column) for column in found[width:])) for key in keys[:8])
