@@ -21,7 +21,7 @@ def assert_equal(
     assert found.types == expected.types
     found, expected = (replace(each, rows=[_rounded(row, loose) for row in each.rows]) for each in (found, expected))
     if total:
-        assert found.rows == expected.rows
+        assert list(map(_exact, found.rows)) == list(map(_exact, expected.rows))
         return
     assert Counter(map(_exact, found.rows)) == Counter(map(_exact, expected.rows))
     keys = [[_exact(tuple(row[at] for at in order)) for row in result.rows] for result in (found, expected)]

@@ -410,11 +410,8 @@ class _Queries:
             case "limit" if not any(output.double for output in select.outputs) or writer.often(10):
                 order = writer.chance.shuffled(places)
                 terms = ", ".join(self._term(select.outputs[at], at) for at in order)
-                limit = (
-                    writer.note("LIMIT", f" LIMIT {writer.pick([3, 1, 100, 10, 2, 5, 10, 3, 0])}")
-                    if not writer.often(5)
-                    else ""
-                )
+                count = writer.pick([3, 1, 100, 10, 2, 5, 10, 3, 0])
+                limit = writer.note("LIMIT", f" LIMIT {count}") if not writer.often(5) else ""
                 offset = (
                     writer.note("OFFSET", f" OFFSET {writer.pick([1, 1, 2, 1, 1, 2, 50])}")
                     if writer.often(3) or not limit
