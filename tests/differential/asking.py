@@ -13,6 +13,7 @@ import duckdb
 
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
+from tacit.cli.demo.scenario import free_ports
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.physical.placed import PsiStep
 from tacit.sql import compile_query
@@ -35,6 +36,8 @@ REFUSALS = (
     "a change of a string's type or dictionary under MPC",
     "the output or order of a VARCHAR without a max_length",
     "more than 128",
+    "an aggregate of a DOUBLE",
+    "IN of several columns that may be NULL",
 )
 """Refusals that generated queries may meet, as their sentences have them. Any other refusal is an error."""
 
@@ -52,11 +55,12 @@ def folder() -> Iterator[Path]:
         yield Path(name)
 
 
-def stored(world: World, place: Path, keys: Path) -> Federation:
-    """The world's federation, its files in a folder."""
+def stored(world: World, place: Path, keys: Path, listening: bool = False) -> Federation:
+    """The world's federation, its files in a folder. listening: its parties have ports of this machine."""
     who = world.members
+    ports = free_ports(len(who.parties)) if listening else None
     united = {"sales": world.united}
-    return store(world.declared(), place, keys, engine=who.engine, clients=who.clients, united=united)
+    return store(world.declared(), place, keys, ports, who.engine, who.clients, united)
 
 
 @dataclass
@@ -65,6 +69,7 @@ class Asker:
 
     engine: Engine
     keys: Path
+    listening: bool = False
     world: World | None = None
     _opened: ExitStack = field(default_factory=ExitStack)
     _runs: Iterator[int] = field(default_factory=itertools.count)
@@ -97,7 +102,7 @@ class Asker:
     def _open(self, world: World) -> None:
         self._opened.close()
         self._place = self._opened.enter_context(folder())
-        self._federation = stored(world, self._place, self.keys)
+        self._federation = stored(world, self._place, self.keys, self.listening)
         self._pool = self._opened.enter_context(pooled(self._federation))
         self.world = world
 

@@ -71,7 +71,7 @@ class Writer:
         names = [each for each in scope if each.family in ("whole", "decimal")]
         if depth <= 0 or self.often(3):
             return self._leaf(names, lambda: str(self.pick([1, 0, 2, -1, 100, "0.5", "1.25", -7])))
-        if self.often(4) and (found := scalars.number(self, scope)):
+        if self.often(3) and (found := scalars.number(self, scope)):
             return found
         match self.pick(["+", "-", "*", "-x", "choice", "choice", "days", "CAST", "size", "part", "letters", "rest"]):
             case "size":
@@ -155,7 +155,7 @@ class Writer:
     def _test(self, scope: Sequence[Name], depth: int) -> str:
         """A comparison, BETWEEN, IN or IS NULL."""
         subject = self.pick(scope)
-        if depth > 0 and self.often(8) and (found := scalars.flag(self, scope, self._test(scope, 0))):
+        if depth > 0 and self.often(6) and (found := scalars.flag(self, scope, self._test(scope, 0))):
             return found
         a = self.expression(scope, subject.family, depth) if self.often(2) else subject.text
         match self.pick(["compare", "compare", "BETWEEN", "IN", "IS NULL"]):

@@ -17,15 +17,10 @@ class Joined:
     names: tuple[Name, ...]
 
 
-def pairs(writer: Writer, world: World, first: str, scope: Sequence[Name], alias: str) -> Joined | None:
-    """Every row beside every row of a table, or those that a comparison keeps. first: the relation that is there.
-
-    None where a table declares no rows, or has no column to compare.
-    """
-    bounded = {each.name: each for each in world.tables if each.rows_bound is not None}
-    if first not in bounded:
-        return None
-    other = writer.pick(list(bounded.values()))
+def pairs(writer: Writer, world: World, scope: Sequence[Name], alias: str) -> Joined:
+    """Every row beside every row of a table that declares its rows, or those that a comparison keeps."""
+    bounded = [each for each in world.tables if each.rows_bound is not None]
+    other = writer.pick(bounded)
     names = _qualified(other, alias)
     own, theirs = _numbers(names), _numbers(scope)
     written = f"{other.name} {alias}"

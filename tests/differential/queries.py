@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from . import statistics
+from . import scalars, statistics
 from .chance import Chance
 from .columns import Family
 from .expressions import Name, Writer
@@ -101,7 +101,7 @@ class _Queries:
             writer.note("outputs without names", "")
         query = f"{with_}{select.text(named=named)}{tail}"
         to = self._recipients()
-        features = frozenset(writer.features | self.world.features | ({"several recipients"} if len(to) > 1 else set()))
+        features = frozenset(writer.features | self.world.features | self._of_recipients(to))
         loose = frozenset(at for at, output in enumerate(select.outputs) if output.loose)
         return Question(self.world, writer.chance.seed, query, to, order, total, features, loose)
 
@@ -110,6 +110,12 @@ class _Queries:
         parties = self.world.members.parties
         some = self.writer.chance.several(parties, 1, self.writer.pick([1, 1, 1, 2, len(parties)]))
         return tuple(each for each in parties if each in some)
+
+    def _of_recipients(self, to: tuple[str, ...]) -> set[str]:
+        who = self.world.members
+        found = {"several recipients"} if len(to) > 1 else set()
+        found |= {"recipient that owns nothing"} if set(to) - set(who.owners) else set()
+        return found | ({"recipient that is no node"} if set(to) & set(who.clients) else set())
 
     def _select(self) -> _Select:
         clause = self.relations.from_clause()
@@ -306,7 +312,7 @@ class _Queries:
         shown = [each for each in scope if each.shown]
         kinds = ["COUNT(*)", "COUNT", "SUM", "COUNT(DISTINCT)", "MIN", "MAX", "AVG", "MEDIAN", "quotient", "expression"]
         kinds += ["FILTER", "BOOL_OR", "SUM(DISTINCT)", "QUANTILE_DISC", "QUANTILE_CONT"]
-        if writer.often(6) and (found := self._statistic(scope, middling, name)):
+        if writer.often(5) and (found := self._statistic(scope, middling, name)):
             return found
         match writer.pick(kinds):
             case "COUNT":
@@ -397,6 +403,8 @@ class _Queries:
             return _Output(self._scalar(), name)
         if writer.often(12):
             return _Output(Subqueries(writer, self.relations).value(scope), name)
+        if writer.often(3) and (found := scalars.output(writer, shown)):
+            return _Output(found, name)
         subject = writer.pick(shown)
         if writer.often(2):
             return _Output(subject.text, name)

@@ -111,35 +111,32 @@ class Relations:
     def from_clause(self) -> From:
         """Relations, joined along keys that are unique on one side."""
         writer = self.writer
+        if writer.often(6) and (found := self._other_join()):
+            return found
         first = self.relation(2)
         alias = self.fresh("r")
         clause = From(f"{first.text} {alias}", _qualified(first, alias))
         joined = [first]
-        if not (writer.often(8) and self._other_join(clause, first)):
-            for _ in range(writer.pick([0, 0, 0, 1, 1, 1, 2])):
-                self._join(clause, joined)
+        for _ in range(writer.pick([0, 0, 0, 1, 1, 1, 2])):
+            self._join(clause, joined)
         if writer.often(8):
             row, alias = self.one_row(), self.fresh("r")
             clause.text += writer.note("cross join with one row", f", {row.text} {alias}")
             clause.scope += _qualified(row, alias)
         return clause
 
-    def _other_join(self, clause: From, first: Relation) -> bool:
-        """Add a table by another join than on a unique key, if one is found."""
-        writer, alias = self.writer, self.fresh("r")
-        places = self.world.table("places")
-        if writer.often(3):
-            bare = {name.bare for name in clause.scope}
-            if not (set(places.unique) <= bare and all(name.origin for name in clause.scope)):
-                return False
-            found = joining.natural(writer, places, places.unique, alias, self.fresh("n"))
-        elif (pairs := joining.pairs(writer, self.world, first.text, clause.scope, alias)) is None:
-            return False
+    def _other_join(self) -> From | None:
+        """Two tables, joined otherwise than on a unique key, if there are such."""
+        writer, places, alias, other = self.writer, self.world.table("places"), self.fresh("r"), self.fresh("r")
+        bounded = [each.name for each in self.world.tables if each.rows_bound is not None]
+        natural = writer.often(4) or not bounded
+        first = self.table(writer.pick(["people", "sales_a", "sales_b"] if natural else bounded))
+        scope = _qualified(first, alias)
+        if natural:
+            found = joining.natural(writer, places, places.unique, other, self.fresh("n"))
         else:
-            found = pairs
-        clause.text += found.text
-        clause.scope += found.names
-        return True
+            found = joining.pairs(writer, self.world, scope, other)
+        return From(f"{first.text} {alias}{found.text}", [*scope, *found.names])
 
     def _join(self, clause: From, joined: list[Relation]) -> None:
         """Add a relation that joins with what is there, if one is found."""

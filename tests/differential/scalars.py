@@ -16,26 +16,68 @@ def number(writer: Writer, scope: Sequence[Name]) -> str | None:
     """A number that a function makes of columns; None if there is none for the function that was drawn."""
     numbers, small = _of(scope, "whole", "decimal"), [each for each in scope if is_small(each)]
     texts, days, flags = _of(scope, "text"), _narrow(scope, "date"), _of(scope, "flag")
-    match writer.pick(["ROUND", "CAST to a number", "DATE_DIFF", "POSITION", "IF", "IFNULL"]):
-        case "ROUND" if numbers:
+    kinds = [
+        *(["ROUND", "IFNULL", "rest"] if numbers else []), *(["IF"] if flags and numbers else []),
+        *(["CAST to a number"] if small else []), *(["EXTRACT", "DATE_DIFF", "DATE_DIFF", "days"] if days else []),
+        *(["POSITION", "LENGTH"] if texts else []),
+    ]  # fmt: skip
+    if not kinds:
+        return None
+    match writer.pick(kinds):
+        case "EXTRACT":
+            part = writer.pick(["YEAR", "MONTH", "DAY", "DOW", "WEEK", "QUARTER", "DOY"])
+            return writer.note("EXTRACT", f"EXTRACT({part} FROM {writer.pick(days).text})")
+        case "LENGTH":
+            return writer.note("LENGTH", f"LENGTH({writer.pick(texts).text})")
+        case "rest":
+            sign = writer.pick(["%", "//"])
+            return writer.note(sign, f"({writer.pick(numbers).text} {sign} {writer.pick(['3', '7'])})")
+        case "days":
+            return writer.note("date - date", f"({writer.pick(days).text} - {writer.pick(days).text})")
+        case "ROUND":
             of = writer.pick(numbers).text
             form = writer.pick([f"ROUND({of}, 1)", f"ROUND({of})", f"FLOOR({of})", f"CEIL({of})", f"TRUNC({of})"])
             return writer.note("ROUND and its like", form)
-        case "CAST to a number" if small:
+        case "CAST to a number":
             type_ = writer.pick(["BIGINT", "HUGEINT", "DECIMAL(18,2)", "INTEGER"])
             return writer.note("CAST to a number", f"CAST({writer.pick(small).text} AS {type_})")
-        case "DATE_DIFF" if days:
+        case "DATE_DIFF":
             other = writer.pick([writer.pick(days).text, "DATE '2020-02-10'"])
             return writer.note("DATE_DIFF", f"DATE_DIFF('{writer.pick(UNITS)}', {writer.pick(days).text}, {other})")
-        case "POSITION" if texts:
+        case "POSITION":
             return writer.note("POSITION", f"POSITION('a' IN {writer.pick(texts).text})")
-        case "IF" if flags and numbers:
+        case "IF":
             one, other = writer.pick(numbers).text, writer.pick([writer.pick(numbers).text, "0"])
             return writer.note("IF", f"IF({writer.pick(flags).text}, {one}, {other})")
-        case "IFNULL" if numbers:
-            return writer.note("IFNULL", f"IFNULL({writer.pick(numbers).text}, {writer.pick(['0', '-1'])})")
         case _:
-            return None
+            return writer.note("IFNULL", f"IFNULL({writer.pick(numbers).text}, {writer.pick(['0', '-1'])})")
+
+
+def output(writer: Writer, scope: Sequence[Name]) -> str | None:
+    """A function of any sort."""
+    texts = _of(scope, "text")
+    match writer.pick(["number", "number", "day", "moment", "flag", "text"]):
+        case "day":
+            return day(writer, scope)
+        case "number":
+            return number(writer, scope)
+        case "moment":
+            return moment(writer, scope)
+        case "flag":
+            return flag(writer, scope, writer.flag(scope, 0))
+        case _:
+            return text(writer, writer.pick(texts)) if texts else None
+
+
+def day(writer: Writer, scope: Sequence[Name]) -> str | None:
+    """A day that is made of another."""
+    narrow = _narrow(scope, "date")
+    if not narrow:
+        return None
+    of = writer.pick(narrow).text
+    if writer.often(2):
+        return writer.note("LAST_DAY", f"LAST_DAY({of})")
+    return writer.note("date + days", f"({of} {writer.pick('+-')} {writer.pick(['1', '30', '365'])})")
 
 
 def moment(writer: Writer, scope: Sequence[Name]) -> str | None:

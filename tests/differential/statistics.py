@@ -17,7 +17,7 @@ def loose(writer: Writer, scope: Sequence[Name]) -> str | None:
     few = [each for each in scope if is_small(each) and all(abs(v) < 10_000 for v in _values(each))]
     if not few:
         return None
-    if writer.often(3):
+    if writer.often(2):
         text = f"{writer.pick(TWO)}({writer.pick(few).text}, {writer.pick(few).text})"
         return writer.note("COVAR and its like", text)
     return writer.note("VARIANCE and its like", f"{writer.pick(ONE)}({writer.pick(few).text})")

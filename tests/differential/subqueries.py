@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .expressions import Name, Writer
 from .relations import KEYS, Relation, Relations
+from .scalars import is_small
 
 TABLES = ("people", "places", "sales_a", "sales_b")
 
@@ -30,7 +31,7 @@ class Subqueries:
     def condition(self, scope: Sequence[Name]) -> str:
         """A condition, "" if the scope has no column for one."""
         forms = [self._exists, self._exists_other, self._member, self._quantified, self._compared, self._average]
-        forms += [self._members]
+        forms += [self._members, self._average, self._quantified]
         return self.writer.pick(forms)(scope)
 
     def value(self, scope: Sequence[Name]) -> str:
@@ -109,9 +110,9 @@ class Subqueries:
 
     def _average(self, scope: Sequence[Name]) -> str:
         """A whole number beside an average of whole numbers, where DuckDB's rounding changes nothing."""
-        whole = [name for name in scope if _is_small(name)]
+        whole = [name for name in scope if is_small(name)]
         inner = self._inner(scope)
-        own = [name for name in inner.names if _is_small(name)]
+        own = [name for name in inner.names if is_small(name)]
         if not (whole and own):
             return ""
         self._note("average", inner)
@@ -148,7 +149,3 @@ class Subqueries:
 
 def _numbers(names: Sequence[Name]) -> list[Name]:
     return [name for name in names if name.family in ("whole", "decimal")]
-
-
-def _is_small(name: Name) -> bool:
-    return name.origin is not None and name.origin.sql == "INTEGER"
