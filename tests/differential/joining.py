@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from .columns import WHOLE
 from .expressions import Name, Writer
 from .worlds import Table, World
 
@@ -42,17 +43,24 @@ def natural(writer: Writer, table: Table, keys: Sequence[str], alias: str, fresh
     for number, name in enumerate(each for each in names if each.bare not in keys):
         listed.append(f"{name.bare} AS {fresh}_{number}")
         kept.append(Name(f"{alias}.{fresh}_{number}", name.family, name.origin))
-    text = f" NATURAL JOIN (SELECT {', '.join(listed)} FROM {table.name}) {alias}"
-    return Joined(writer.note("NATURAL JOIN", text), tuple(kept))
+    kind = writer.pick(["NATURAL JOIN", "NATURAL LEFT JOIN"])
+    text = f" {kind} (SELECT {', '.join(listed)} FROM {table.name}) {alias}"
+    return Joined(writer.note(kind, text), tuple(kept))
 
 
 def condition(writer: Writer, left: Name, right: Name) -> str:
     """Their equality, sometimes of expressions."""
-    small = all(each.origin and each.origin.sql in ("SMALLINT", "TINYINT") for each in (left, right))
-    narrow = all(each.origin and "bounds of a type" not in each.origin.features for each in (left, right))
-    if left.family == "whole" and (small or narrow) and writer.often(4):
+    if _has_room(left) and _has_room(right) and writer.often(4):
         return writer.note("expression as a key", f"{left.text} + 4 = {right.text} + 4")
     return f"{left.text} = {right.text}"
+
+
+def _has_room(name: Name) -> bool:
+    """Whether a whole number has a greater one of its type beside every value."""
+    if name.family != "whole" or name.origin is None:
+        return False
+    values = [value for value in name.origin.values if isinstance(value, int)]
+    return max(values) + 4 <= WHOLE[name.origin.sql][1]
 
 
 def _qualified(table: Table, alias: str) -> tuple[Name, ...]:

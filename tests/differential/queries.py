@@ -131,6 +131,10 @@ class _Queries:
                 having = self._having(clause.scope) if self.writer.often(5) else ""
                 return _Select(outputs, "SELECT ", f" FROM {clause.text}{where}{having}")
             case "star" if (
+                " JOIN " in clause.text and self.writer.often(2) and (found := self._table_star(clause, where))
+            ):
+                return found
+            case "star" if (
                 " JOIN " not in clause.text and "," not in clause.text and all(n.shown for n in clause.scope)
             ):
                 outputs = [_Output(name.text, name.bare) for name in clause.scope]
@@ -138,6 +142,16 @@ class _Queries:
                 return _Select(outputs, whole=whole, scope=clause.scope)
             case _:
                 return self._rows(clause, where)
+
+    def _table_star(self, clause: From, where: str) -> _Select | None:
+        """All columns of one relation of several."""
+        alias = clause.scope[-1].text.split(".")[0]
+        names = [name for name in clause.scope if name.text.startswith(f"{alias}.")]
+        ambiguous = " JOIN " not in clause.text or " USING " in clause.text or "NATURAL" in clause.text
+        if ambiguous or not all(name.shown for name in names):
+            return None
+        whole = self.writer.note("table.*", f"SELECT {alias}.* FROM {clause.text}{where}")
+        return _Select([_Output(name.text, name.bare) for name in names], whole=whole, scope=clause.scope)
 
     def _rows(self, clause: From, where: str) -> _Select:
         writer = self.writer
@@ -159,7 +173,17 @@ class _Queries:
             qualify += f"{writer.pick([n for n in clause.scope if n.shown]).text}) <= {number}"
         outputs = [self._column(clause.scope), *windows]
         distinct = writer.note("DISTINCT", "DISTINCT ") if writer.often(6) else ""
-        return _Select(outputs, f"SELECT {distinct}", f" FROM {clause.text}{where}{qualify}")
+        window = self._named_window(clause.scope, outputs) if writer.often(4) else ""
+        return _Select(outputs, f"SELECT {distinct}", f" FROM {clause.text}{where}{window}{qualify}")
+
+    def _named_window(self, scope: Sequence[Name], outputs: list[_Output]) -> str:
+        """A window with a name of its own, and functions over it."""
+        writer, name = self.writer, self.relations.fresh("w")
+        for _ in range(writer.pick([1, 2])):
+            call = writer.pick(["count(*)", f"count({writer.pick(scope).text})", "rank()", "dense_rank()"])
+            outputs.append(_Output(writer.note("named window", f"{call} OVER {name}"), self.relations.fresh("o")))
+        order = writer.pick([each for each in scope if each.shown]).text
+        return f" WINDOW {name} AS (PARTITION BY {writer.pick(scope).text} ORDER BY {order}{self._direction()})"
 
     def _window(self, scope: Sequence[Name]) -> _Output:
         """A window function. One that tells peers apart is over rows in the order of all columns that it can show."""
@@ -219,7 +243,9 @@ class _Queries:
         sets = writer.pick([f"({listed}), ()", f"({keys[0].text}), ({listed})", f"{singly}, ()"])
         written = {f"{form}": f"{form} ({listed})", "GROUPING SETS": f"GROUPING SETS ({sets})", "": listed}[form]
         group = writer.note(form or "GROUP BY", f" GROUP BY {written}")
-        if form and writer.often(2):
+        if not form and len(shown) == len(keys) and writer.often(5):
+            form, group = "ALL", writer.note("GROUP BY ALL", " GROUP BY ALL")
+        if form not in ("", "ALL") and writer.often(2):
             outputs.append(_Output(writer.note("GROUPING", f"GROUPING({listed})"), self.relations.fresh("o")))
         elif not form and writer.often(6):
             outputs.append(self._over_groups(keys, clause.scope))
@@ -264,7 +290,7 @@ class _Queries:
             conditions.append(writer.flag(clause.scope, writer.pick([0, 1, 2, 3])))
         if writer.often(12):
             conditions.append(self._membership(clause))
-        if writer.often(5):
+        if writer.often(4):
             conditions.append(Subqueries(writer, self.relations).condition(clause.scope))
         if writer.often(14) and (numbers := [name for name in clause.scope if name.family in ("whole", "decimal")]):
             conditions.append(f"{writer.pick(numbers).text} {writer.pick(['<', '>=', '='])} {self._scalar()}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from . import joining
+from . import joining, nested
 from .expressions import Name, Writer
 from .worlds import Table, World
 
@@ -54,7 +54,7 @@ class Relations:
         if self.ctes and writer.often(3):
             return writer.pick([cte for _, cte in self.ctes])
         kinds = ["sales_a", "sales_b", "people", "union", "sales", "places"]
-        kinds += ["filter", "distinct", "group", "group", "limit"] if depth > 0 else []
+        kinds += ["filter", "distinct", "group", "group", "limit", "nested", "nested"] if depth > 0 else []
         match writer.pick(kinds):
             case "union":
                 return self._union()
@@ -66,6 +66,8 @@ class Relations:
                 return self._distinct(self.relation(depth - 1))
             case "group":
                 return self.grouped(self.relation(depth - 1))
+            case "nested":
+                return self._nested(depth)
             case "limit":
                 return self._limited(self.relation(depth - 1))
             case name:
@@ -116,6 +118,9 @@ class Relations:
         first = self.relation(2)
         alias = self.fresh("r")
         clause = From(f"{first.text} {alias}", _qualified(first, alias))
+        if writer.often(12):
+            listed = ", ".join(name.bare for name in first.names)
+            clause.text = writer.note("names of columns in FROM", f"{first.text} AS {alias}({listed})")
         joined = [first]
         for _ in range(writer.pick([0, 0, 0, 1, 1, 1, 2])):
             self._join(clause, joined)
@@ -258,6 +263,26 @@ class Relations:
         return Relation(
             self.writer.note("DISTINCT in a subquery", text), names, (frozenset(name.bare for name in names),)
         )
+
+    def _nested(self, depth: int) -> Relation:
+        """A subquery of another sort."""
+        writer, sales = self.writer, [self.world.table(name) for name in ("sales_a", "sales_b")]
+        match writer.pick(["window", "top", "set", "join"]):
+            case "window":
+                over = self.relation(depth - 1)
+                found = nested.windowed(writer, over.text, over.names, self.fresh("x"))
+            case "set":
+                found = nested.combined(writer, [*sales, self.world.table("people")], KEYS)
+            case "join":
+                right = self.world.table(writer.pick(["people", "places"]))
+                found = nested.joined(writer, writer.pick(sales), right, self.fresh("x"))
+            case _:
+                over, keys = self.relation(depth - 1), writer.pick([("k",), ("g",), ("k", "k2"), ("k", "g")])
+                top = nested.top(writer, over.text, over.names, keys)
+                if top is None:
+                    return over
+                found = top
+        return Relation(found.text, found.names, (found.unique,) if found.unique else ())
 
     def _limited(self, over: Relation) -> Relation:
         """The head in an order without ties."""

@@ -128,7 +128,7 @@ class Subqueries:
             conditions.append(self.writer.note("subquery in a subquery", nested))
         outer = {name.bare: name for name in scope if name.bare in KEYS and name.origin is not None}
         pairs = [name for name in names if name.bare in outer and name.bare != needed]
-        equal = bool(pairs) and not self.writer.often(4)
+        equal = bool(pairs) and not self.writer.often(3)
         if equal:
             own = self.writer.pick(pairs)
             conditions.append(f"{own.text} = {outer[own.bare].text}")
