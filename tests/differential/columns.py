@@ -50,7 +50,8 @@ STRINGS = [
 class Column:
     """A column of a table. declaration: its entry in the offer. values: what its rows are drawn from.
 
-    shown: whether it can be output and ordered (a string without max_length can only be compared).
+    shown: whether it can be output and ordered (a string without max_length can only be compared). readers: whom its
+    owner lets read it.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Column:
     nullable: bool
     features: frozenset[str]
     shown: bool = True
+    readers: tuple[str, ...] = ()
 
     @property
     def sql(self) -> str:
@@ -70,7 +72,8 @@ class Column:
     def line(self) -> str:
         """Its line in the offer."""
         nullable = ", nullable = true" if self.nullable else ""
-        return f"columns.{self.name} = {{ {self.declaration}{nullable} }}"
+        readers = f", readers = [{', '.join(map(repr, self.readers))}]" if self.readers else ""
+        return f"columns.{self.name} = {{ {self.declaration}{nullable}{readers} }}"
 
 
 def columns(chance: Chance, name: str, families: tuple[Family, ...], *, key: bool = False) -> Column:

@@ -15,7 +15,7 @@ def assert_equal(
 ) -> None:
     """order: the outputs that the query orders by. total: they fix the order of all rows that differ.
 
-    loose: outputs that DuckDB rounds row by row, such as a variance, of which six digits are compared.
+    loose: outputs that DuckDB rounds on its way, such as a variance, of which six digits are compared.
     """
     assert found.names == expected.names
     assert found.types == expected.types

@@ -393,7 +393,7 @@ class _Queries:
                 return _Output(text, name, double=True, loose=True)
             case "WITHIN GROUP" if small:
                 text, double = statistics.within_group(self.writer, small)
-                return _Output(text, name, double)
+                return _Output(text, name, double, loose=double)
             case "ANY_VALUE" if text := statistics.any_value(self.writer, scope):
                 return _Output(text, name)
             case _:

@@ -6,7 +6,7 @@ and more of their kind, which are united as ``sales``, refer to them and have th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from .chance import Chance
@@ -53,6 +53,7 @@ class Table:
         found = {feature for column in self.columns for feature in column.features}
         found |= {"announced rows"} if self.rows_bound is None else {"padded rows"}
         found |= {f"consent to {consent}" for consent in self.consents}
+        found |= {"columns that others read"} if any(column.readers for column in self.columns) else set()
         found |= {"empty table"} if not self.rows else set()
         found |= {"duplicate rows"} if len(set(self.rows)) < len(self.rows) else set()
         found |= {"NULL in a key"} if any(row[0] is None for row in self.rows) else set()
@@ -144,7 +145,35 @@ def worlds(chance: Chance, who: Members = THREE) -> World:
         make.table("places", (group, *places), ("g",)),
         *(make.table(name, (*keys, group, *chosen), ()) for name in sales),
     )
-    return World(who, tables, tuple(sales))
+    return World(who, tuple(map(_Readers.drawn(chance, who).read, tables)), tuple(sales))
+
+
+@dataclass(frozen=True)
+class _Readers:
+    """Who may read columns of others. part: one in so many columns stays closed; 0 for keys alone."""
+
+    chance: Chance
+    parties: tuple[str, ...]
+    part: int
+
+    @classmethod
+    def drawn(cls, chance: Chance, who: Members) -> _Readers:
+        """Nobody, a party that may read most columns, or all parties the keys."""
+        match chance.pick(["nobody", "nobody", "party", "all"]):
+            case "party":
+                return cls(chance, (chance.pick(who.parties),), 6)
+            case "all":
+                return cls(chance, who.parties, 0)
+            case _:
+                return cls(chance, (), 0)
+
+    def read(self, table: Table) -> Table:
+        """The table with its readers."""
+        return replace(table, columns=tuple(map(self._column, table.columns))) if self.parties else table
+
+    def _column(self, column: Column) -> Column:
+        readable = not self.chance.often(self.part) if self.part else column.name in ("k", "k2", "g")
+        return replace(column, readers=self.parties) if readable else column
 
 
 def _owners(chance: Chance, who: Members) -> list[str]:

@@ -59,7 +59,7 @@ class Grouping:
         return aggregate(node, self)
 
     def rows(self) -> Relation:
-        """The groups without the scalar subqueries: for the bound on their number. Their columns are named all the same."""
+        """The groups without the scalar subqueries, whose columns are only named: for the bound on their number."""
         return self._sets(self._given(self.input))
 
     def relation(self, input: Relation) -> Relation:
