@@ -119,3 +119,12 @@ def test_compares_predicted_time_with_what_is_taken() -> None:
         [name, link, "64"] for link in ("none", "1e9") for name in ("sort", "merged join")
     ]
     assert all(float(line[5]) > 0 and line[6] in {"6.sort", "5.join"} for line in lines)
+
+
+@pytest.mark.nightly
+def test_a_join_over_a_wide_area_network_is_predicted() -> None:
+    command = [sys.executable, str(ROOT / "benches" / "wan.py"), "--rows", "64"]
+    (line,) = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+    measured = json.loads(line)
+    assert measured["as_predicted"] and measured["rounds"] == measured["predicted_rounds"] > 0
+    assert measured["secure_seconds"] >= measured["predicted_seconds"] / 2

@@ -10,12 +10,13 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Literal as OneOf
 
-from hypothesis import strategies as st
+from .chance import Chance
 
 Family = OneOf["whole", "decimal", "date", "moment", "text", "flag"]
 Value = int | Decimal | date | datetime | str | bool | None
 
-WHOLE = {name: (-(1 << bits - 1), (1 << bits - 1) - 1) for name, bits in [("INTEGER", 32), ("BIGINT", 64)]}
+WIDTHS = [("TINYINT", 8), ("SMALLINT", 16), ("INTEGER", 32), ("BIGINT", 64)]
+WHOLE = {name: (-(1 << bits - 1), (1 << bits - 1) - 1) for name, bits in WIDTHS}
 WHOLE_BOUNDS = [(-5, 20), (0, 99), (-1000, 1000), (7, 7), (-3, -1), (0, 2**31 - 1), (-(2**31), 2**31 - 1)]
 DIGITS = [(4, 2), (9, 0), (10, 2), (18, 4), (18, 18), (24, 3), (38, 2)]
 DAYS = [(date(2020, 1, 1), date(2020, 3, 1)), (date(1969, 12, 30), date(1970, 1, 2)), (date.min, date.max)]
@@ -75,32 +76,32 @@ class Column:
         return f"columns.{self.name} = {{ {self.declaration}{nullable}{readers} }}"
 
 
-@st.composite
-def columns(draw: st.DrawFn, name: str, families: tuple[Family, ...], *, key: bool = False) -> Column:
+def columns(chance: Chance, name: str, families: tuple[Family, ...], *, key: bool = False) -> Column:
     """A column of one of the families."""
-    family = draw(st.sampled_from(families))
-    nullable = draw(st.booleans())
+    family, nullable = chance.pick(families), chance.often(2)
     if family == "flag":
         return Column(name, family, 'type = "BOOLEAN"', (True, False), nullable, frozenset({"BOOLEAN"}))
-    maker = {"whole": _whole, "decimal": _decimal, "date": _date, "moment": _moment, "text": _text}[family]
-    return draw(maker(name, nullable, key))
+    makers = {"whole": _whole, "decimal": _decimal, "date": _date, "moment": _moment, "text": _text}
+    return makers[family](chance, name, nullable, key)
 
 
-@st.composite
-def _whole(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
-    sql = draw(st.sampled_from(["INTEGER", "INTEGER", "BIGINT"]))
-    low, high = draw(st.sampled_from([*WHOLE_BOUNDS[: 3 if key else 7], *WHOLE_BOUNDS[:3], WHOLE[sql]]))
-    values = draw(_pool(low, high, 3 if key else 1))
+def _whole(chance: Chance, name: str, nullable: bool, key: bool) -> Column:
+    sql = chance.pick(["INTEGER", "INTEGER", "BIGINT", "SMALLINT", "TINYINT"])
+    least, most = WHOLE[sql]
+    bounds = [*WHOLE_BOUNDS[: 3 if key else 7], *WHOLE_BOUNDS[:3], WHOLE[sql]]
+    low, high = chance.pick([(low, high) for low, high in bounds if least <= low and high <= most])
+    values = _pool(chance, low, high, 3 if key else 1)
     features = frozenset({sql} | _signs(values) | ({"bounds of a type"} if (low, high) == WHOLE[sql] else set()))
     return Column(name, "whole", f'type = "{sql}", min = {low}, max = {high}', values, nullable, features)
 
 
-@st.composite
-def _decimal(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
-    precision, scale = draw(st.sampled_from(DIGITS))
+def _decimal(chance: Chance, name: str, nullable: bool, key: bool) -> Column:
+    if not key and chance.often(5):
+        return _double(chance, name, nullable)
+    precision, scale = chance.pick(DIGITS)
     most = 10**precision - 1
-    low, high = draw(st.sampled_from([(-most, most), (-min(999, most), min(999, most)), (0, min(5000, most))]))
-    encoded = draw(_pool(low, high, 3 if key else 1))
+    low, high = chance.pick([(-most, most), (-min(999, most), min(999, most)), (0, min(5000, most))])
+    encoded = _pool(chance, low, high, 3 if key else 1)
     values = tuple(Decimal(f"{each}e-{scale}") for each in encoded)
     features = frozenset({"DECIMAL"} | _signs(encoded) | ({"bounds of a type"} if high == most else set()))
     shown = [f"{Decimal(f'{bound}e-{scale}'):f}" for bound in (low, high)]
@@ -108,19 +109,25 @@ def _decimal(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
     return Column(name, "decimal", declaration, values, nullable, features)
 
 
-@st.composite
-def _date(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
-    low, high = draw(st.sampled_from(DAYS))
-    days = draw(_pool(low.toordinal(), high.toordinal(), 3 if key else 1))
+def _double(chance: Chance, name: str, nullable: bool) -> Column:
+    """A column that is stored as DOUBLE, and is a decimal of so many digits."""
+    scale = chance.pick([0, 2, 3])
+    values = tuple(Decimal(f"{each}e-{scale}") for each in _pool(chance, -999, 999, 1))
+    declaration = f'type = "DOUBLE", scale = {scale}, min = -1000, max = 1000'
+    return Column(name, "decimal", declaration, values, nullable, frozenset({"DOUBLE"}))
+
+
+def _date(chance: Chance, name: str, nullable: bool, key: bool) -> Column:
+    low, high = chance.pick(DAYS)
+    days = _pool(chance, low.toordinal(), high.toordinal(), 3 if key else 1)
     values = tuple(low + timedelta(days=day - low.toordinal()) for day in days)
     declaration = f'type = "DATE", min = "{low.isoformat()}", max = "{high.isoformat()}"'
     features = frozenset({"DATE", "bounds of a type"} if low == date.min else {"DATE"})
     return Column(name, "date", declaration, values, nullable, features)
 
 
-@st.composite
-def _moment(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
-    low, high = draw(st.sampled_from(MOMENTS))
+def _moment(chance: Chance, name: str, nullable: bool, key: bool) -> Column:
+    low, high = chance.pick(MOMENTS)
     steps = [
         low,
         high,
@@ -130,17 +137,16 @@ def _moment(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
         low.replace(microsecond=500_000),
     ]
     pool = sorted({each for each in steps if low <= each <= high})
-    values = tuple(draw(st.lists(st.sampled_from(pool), min_size=3 if key else 1, max_size=5, unique=True)))
+    values = tuple(chance.several(pool, 3 if key else 1, 5))
     declaration = f'type = "TIMESTAMP", min = "{low}", max = "{high}"'
     features = frozenset({"TIMESTAMP", "bounds of a type"} if low == datetime.min else {"TIMESTAMP"})
     return Column(name, "moment", declaration, values, nullable, features)
 
 
-@st.composite
-def _text(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
-    values = tuple(draw(st.lists(st.sampled_from(STRINGS), min_size=3 if key else 1, max_size=5, unique=True)))
+def _text(chance: Chance, name: str, nullable: bool, key: bool) -> Column:
+    values = tuple(chance.several(STRINGS, 3 if key else 1, 5))
     longest = max(max(len(value.encode()) for value in values), 1)
-    match draw(st.sampled_from(["dictionary", "bytes", "bytes", "hashed", "hashed", "unshown"])):
+    match chance.pick(["dictionary", "bytes", "bytes", "hashed", "hashed", "unshown"]):
         case "dictionary":
             listed = ", ".join('"' + value.replace('"', '\\"') + '"' for value in values)
             return Column(
@@ -155,13 +161,12 @@ def _text(draw: st.DrawFn, name: str, nullable: bool, key: bool) -> Column:
     return Column(name, "text", declaration, values, nullable, frozenset({feature}))
 
 
-@st.composite
-def _pool(draw: st.DrawFn, low: int, high: int, least: int) -> tuple[int, ...]:
+def _pool(chance: Chance, low: int, high: int, least: int) -> tuple[int, ...]:
     """A few values, at least ``least`` if there are: often the bounds, zero and their neighbours."""
     special = [each for each in (low, high, 0, 1, -1, low + 1, high - 1, 2, 10) if low <= each <= high]
-    near = st.integers(max(low, -9), min(high, 9)) if low <= 9 and high >= -9 else st.integers(low, min(high, low + 9))
-    found = draw(st.lists(st.one_of(st.sampled_from(special), near), min_size=1, max_size=5, unique=True))
-    return tuple(dict.fromkeys([*found, *special[: max(least - len(found), 0)]]))
+    near = (max(low, -9), min(high, 9)) if low <= 9 and high >= -9 else (low, min(high, low + 9))
+    found = [chance.pick(special) if chance.often(2) else chance.between(*near) for _ in range(chance.between(1, 5))]
+    return tuple(dict.fromkeys([*found, *special[: max(least - len(set(found)), 0)]]))
 
 
 def _signs(values: tuple[int, ...]) -> set[str]:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 from .running import Result
 
 
-def assert_equal(found: Result, expected: Result, order: tuple[int, ...], total: bool) -> None:
-    """order: the outputs that the query orders by. total: they fix the order of all rows that differ."""
+def assert_equal(
+    found: Result, expected: Result, order: tuple[int, ...], total: bool, loose: frozenset[int] = frozenset()
+) -> None:
+    """order: the outputs that the query orders by. total: they fix the order of all rows that differ.
+
+    loose: outputs that DuckDB rounds on its way, such as a variance, of which six digits are compared.
+    """
     assert found.names == expected.names
     assert found.types == expected.types
+    found, expected = (replace(each, rows=[_rounded(row, loose) for row in each.rows]) for each in (found, expected))
     if total:
-        assert found.rows == expected.rows
+        assert list(map(_exact, found.rows)) == list(map(_exact, expected.rows))
         return
     assert Counter(map(_exact, found.rows)) == Counter(map(_exact, expected.rows))
     keys = [[_exact(tuple(row[at] for at in order)) for row in result.rows] for result in (found, expected)]
@@ -23,3 +31,12 @@ def assert_equal(found: Result, expected: Result, order: tuple[int, ...], total:
 def _exact(row: tuple[Any, ...]) -> tuple[Any, ...]:
     """The row with values that are equal only if they are the same: TRUE is not 1, and a NaN equals itself."""
     return tuple((type(value).__name__, repr(value)) for value in row)
+
+
+def _rounded(row: tuple[Any, ...], loose: frozenset[int]) -> tuple[Any, ...]:
+    return tuple(_few_digits(value) if at in loose else value for at, value in enumerate(row))
+
+
+def _few_digits(value: Any) -> Any:
+    """A number near zero is zero."""
+    return round(value, 6) + 0.0 if isinstance(value, float) and math.isfinite(value) else value

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from .federations import make_keys
+from .federations import PARTIES, make_keys
+from .worlds import CLIENTS
 
 
 @pytest.fixture(scope="session")
 def keys(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a key pair for each party."""
-    return make_keys(tmp_path_factory.mktemp("keys"))
+    return make_keys(tmp_path_factory.mktemp("keys"), (*PARTIES, *CLIENTS))

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from hypothesis import strategies as st
-
+from . import scalars
+from .chance import Chance
 from .columns import MOMENTS, Column, Family, literal
 
 T = TypeVar("T")
@@ -38,16 +38,16 @@ class Name:
 class Writer:
     """Draws the text of expressions, and notes what they contain."""
 
-    draw: st.DrawFn
+    chance: Chance
     features: set[str] = field(default_factory=set)
 
     def pick(self, choices: Sequence[T]) -> T:
-        """One of the choices; the first is the simplest."""
-        return self.draw(st.sampled_from(choices))
+        """One of the choices."""
+        return self.chance.pick(choices)
 
     def often(self, out_of: int) -> bool:
         """True once in ``out_of`` times."""
-        return self.draw(st.integers(0, out_of - 1)) == out_of - 1
+        return self.chance.often(out_of)
 
     def note(self, feature: str, text: str) -> str:
         """The text, whose feature is noted."""
@@ -71,6 +71,8 @@ class Writer:
         names = [each for each in scope if each.family in ("whole", "decimal")]
         if depth <= 0 or self.often(3):
             return self._leaf(names, lambda: str(self.pick([1, 0, 2, -1, 100, "0.5", "1.25", -7])))
+        if self.often(3) and (found := scalars.number(self, scope)):
+            return found
         match self.pick(["+", "-", "*", "-x", "choice", "choice", "days", "CAST", "size", "part", "letters", "rest"]):
             case "size":
                 name = self.pick(["ABS", "SIGN", "GREATEST", "LEAST"])
@@ -115,6 +117,8 @@ class Writer:
         names = [each for each in scope if each.family == "moment"]
         if depth <= 0 or self.often(2):
             return self._leaf(names, lambda: "TIMESTAMP '2020-02-15 12:30:00.5'")
+        if self.often(2) and (found := scalars.moment(self, scope)):
+            return found
         return self._choice(scope, depth, lambda: self.moment(scope, depth - 1))
 
     def text(self, scope: Sequence[Name], depth: int) -> str:
@@ -124,10 +128,7 @@ class Writer:
             return self._leaf(names, lambda: self.pick(["'a'", "''", "'zz'"]))
         same = self.pick(names)
         if self.often(2):
-            name = self.pick(
-                ["UPPER({})", "LEFT({}, 1)", "SUBSTRING({} FROM 2 FOR 2)", "{} || 'x'", "REPLACE({}, 'a', 'b')"]
-            )
-            return self.note("function of a string", name.format(same.text))
+            return scalars.text(self, same)
         other = literal(self.pick(same.origin.values)) if same.origin else same.text
         sides = [same.text, other]
         return self._choice(scope, depth, lambda: sides.pop(0))
@@ -154,6 +155,8 @@ class Writer:
     def _test(self, scope: Sequence[Name], depth: int) -> str:
         """A comparison, BETWEEN, IN or IS NULL."""
         subject = self.pick(scope)
+        if depth > 0 and self.often(6) and (found := scalars.flag(self, scope, self._test(scope, 0))):
+            return found
         a = self.expression(scope, subject.family, depth) if self.often(2) else subject.text
         match self.pick(["compare", "compare", "BETWEEN", "IN", "IS NULL"]):
             case "compare" if subject.family == "text" and self.often(3):

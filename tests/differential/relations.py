@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from . import joining, nested
 from .expressions import Name, Writer
 from .worlds import Table, World
 
@@ -52,17 +53,21 @@ class Relations:
         writer = self.writer
         if self.ctes and writer.often(3):
             return writer.pick([cte for _, cte in self.ctes])
-        kinds = ["sales_a", "sales_b", "people", "union", "union", "places"]
-        kinds += ["filter", "distinct", "group", "group", "limit"] if depth > 0 else []
+        kinds = ["sales_a", "sales_b", "people", "union", "sales", "places"]
+        kinds += ["filter", "distinct", "group", "group", "limit", "nested", "nested"] if depth > 0 else []
         match writer.pick(kinds):
             case "union":
                 return self._union()
+            case "sales":
+                return self._united()
             case "filter":
                 return self._filtered(self.relation(depth - 1))
             case "distinct":
                 return self._distinct(self.relation(depth - 1))
             case "group":
                 return self.grouped(self.relation(depth - 1))
+            case "nested":
+                return self._nested(depth)
             case "limit":
                 return self._limited(self.relation(depth - 1))
             case name:
@@ -87,7 +92,7 @@ class Relations:
             text, name = self._aggregate(over.names)
             outputs.append(text)
             names.append(name)
-        having = writer.note("HAVING", " HAVING COUNT(*) > 1") if writer.often(8) else ""
+        having = writer.note("HAVING", " HAVING COUNT(*) > 1") if writer.often(10) else ""
         listed = ", ".join(name.text for name in chosen)
         writer.note("GROUP BY in a subquery", "")
         text = f"(SELECT {', '.join(outputs)} FROM {over.text} GROUP BY {listed}{having})"
@@ -108,9 +113,14 @@ class Relations:
     def from_clause(self) -> From:
         """Relations, joined along keys that are unique on one side."""
         writer = self.writer
+        if writer.often(6) and (found := self._other_join()):
+            return found
         first = self.relation(2)
         alias = self.fresh("r")
         clause = From(f"{first.text} {alias}", _qualified(first, alias))
+        if writer.often(12):
+            listed = ", ".join(name.bare for name in first.names)
+            clause.text = writer.note("names of columns in FROM", f"{first.text} AS {alias}({listed})")
         joined = [first]
         for _ in range(writer.pick([0, 0, 0, 1, 1, 1, 2])):
             self._join(clause, joined)
@@ -119,6 +129,19 @@ class Relations:
             clause.text += writer.note("cross join with one row", f", {row.text} {alias}")
             clause.scope += _qualified(row, alias)
         return clause
+
+    def _other_join(self) -> From | None:
+        """Two tables, joined otherwise than on a unique key, if there are such."""
+        writer, places, alias, other = self.writer, self.world.table("places"), self.fresh("r"), self.fresh("r")
+        bounded = [each.name for each in self.world.tables if each.rows_bound is not None]
+        natural = writer.often(4) or not bounded
+        first = self.table(writer.pick(["people", "sales_a", "sales_b"] if natural else bounded))
+        scope = _qualified(first, alias)
+        if natural:
+            found = joining.natural(writer, places, places.unique, other, self.fresh("n"))
+        else:
+            found = joining.pairs(writer, self.world, scope, other)
+        return From(f"{first.text} {alias}{found.text}", [*scope, *found.names])
 
     def _join(self, clause: From, joined: list[Relation]) -> None:
         """Add a relation that joins with what is there, if one is found."""
@@ -132,8 +155,12 @@ class Relations:
         }
         names = _qualified(other, alias)
         right = {key: next(name for name in names if name.bare == key) for key in keys}
-        conditions = [f"{left[key].text} = {right[key].text}" for key in keys]
-        match self.writer.pick(["ON", "ON", "USING", "comma", "outer", "outer", "half"]):
+        conditions = [joining.condition(self.writer, left[key], right[key]) for key in keys]
+        match self.writer.pick(["ON", "ON", "USING", "comma", "outer", "outer", "half", "outer USING"]):
+            case "outer USING" if len(joined) == 1:
+                kind = self.writer.pick(["LEFT", "RIGHT", "FULL"])
+                using = f" {kind} JOIN {other.text} {alias} USING ({', '.join(keys)})"
+                clause.text += self.writer.note(f"{kind} JOIN USING", using)
             case "outer" if not clause.conditions:
                 kind = self.writer.pick(["LEFT", "RIGHT", "FULL", "LEFT OUTER"])
                 more = self._condition(names) + self._condition(clause.scope)
@@ -141,6 +168,10 @@ class Relations:
                 clause.text += self.writer.note(f"{kind} JOIN", f" {kind} JOIN {other.text} {alias} ON {on}")
             case "half" if not clause.conditions:
                 kind = self.writer.pick(["SEMI", "ANTI"])
+                if len(joined) == 1 and self.writer.often(4):
+                    using = f" {kind} JOIN {other.text} {alias} USING ({', '.join(keys)})"
+                    clause.text += self.writer.note(f"{kind} JOIN", using)
+                    return
                 on = " AND ".join([*conditions, *self._condition(names)])
                 clause.text += self.writer.note(f"{kind} JOIN", f" {kind} JOIN {other.text} {alias} ON {on}")
                 return
@@ -198,16 +229,17 @@ class Relations:
         return self.grouped(over, sorted(wanted)), sorted(wanted)
 
     def _union(self) -> Relation:
-        a, b = self.table("sales_a"), self.table("sales_b")
+        a = self.table("sales_a")
         listed = ", ".join(name.text for name in a.names)
-        sides = [self.writer.pick(["sales_a", "sales_a", "sales_b"]), "sales_b"]
+        sides = [self.writer.pick(["sales_a", "sales_a", "sales_b"]), self.writer.pick(self.world.united[1:])]
         wheres = [f" WHERE {self.writer.flag(a.names, 1)}" if self.writer.often(8) else "" for _ in sides]
         selects = [f"SELECT {listed} FROM {side}{where}" for side, where in zip(sides, wheres, strict=True)]
-        names = tuple(
-            Name(name.text, name.family, name.origin if name.shown else other.origin)
-            for name, other in zip(a.names, b.names, strict=True)
-        )
-        return Relation(self.writer.note("UNION ALL", f"({' UNION ALL '.join(selects)})"), names)
+        return Relation(self.writer.note("UNION ALL", f"({' UNION ALL '.join(selects)})"), a.names)
+
+    def _united(self) -> Relation:
+        """The rows of all owners that have sales, by the name that the federation gives them."""
+        names = self.table("sales_a").names
+        return Relation(self.writer.note("united table", "sales"), names)
 
     def _filtered(self, over: Relation) -> Relation:
         writer = self.writer
@@ -232,6 +264,26 @@ class Relations:
             self.writer.note("DISTINCT in a subquery", text), names, (frozenset(name.bare for name in names),)
         )
 
+    def _nested(self, depth: int) -> Relation:
+        """A subquery of another sort."""
+        writer, sales = self.writer, [self.world.table(name) for name in ("sales_a", "sales_b")]
+        match writer.pick(["window", "top", "set", "join"]):
+            case "window":
+                over = self.relation(depth - 1)
+                found = nested.windowed(writer, over.text, over.names, self.fresh("x"))
+            case "set":
+                found = nested.combined(writer, [*sales, self.world.table("people")], KEYS)
+            case "join":
+                right = self.world.table(writer.pick(["people", "places"]))
+                found = nested.joined(writer, writer.pick(sales), right, self.fresh("x"))
+            case _:
+                over, keys = self.relation(depth - 1), writer.pick([("k",), ("g",), ("k", "k2"), ("k", "g")])
+                top = nested.top(writer, over.text, over.names, keys)
+                if top is None:
+                    return over
+                found = top
+        return Relation(found.text, found.names, (found.unique,) if found.unique else ())
+
     def _limited(self, over: Relation) -> Relation:
         """The head in an order without ties."""
         names = tuple(name for name in over.names if name.shown)
@@ -245,7 +297,7 @@ class Relations:
                 "LIMIT by a column named as another", f"7 - {names[at].text} AS {names[at].text}"
             )
             names = (*names[:at], Name(names[at].text, "whole"), *names[at + 1 :])
-        limit = self.writer.pick([3, 10, 1, 5, 0])
+        limit = self.writer.pick([3, 10, 1, 5, 10, 5, 7, 0])
         text = f"(SELECT {', '.join(listed)} FROM {over.text} ORDER BY {order} LIMIT {limit})"
         return Relation(self.writer.note("LIMIT in a subquery", text), names, _unique_among(over, names))
 

@@ -92,7 +92,8 @@ def ask(federation: Federation, query: str, engine: Engine, folder: Path, to: tu
 def in_clear(federation: Federation, plan: PlacedPlan, folder: Path) -> Result:
     """The reference engine without any security: the first recipient plays every party with every party's data."""
     me = plan.recipients[0]
-    session = _native.Session.clear(list(federation.catalog.parties), _permits(plan), _operators(plan))
+    parties = list(federation.catalog.parties)
+    session = _native.Session.clear(parties, _permits_of_all(plan, parties), _operators(plan))
     tables = tuple(replace(table, owner=me) for table in federation.catalog.tables)
     alone = replace(federation, catalog=replace(federation.catalog, tables=tables))
     steps = tuple(_played_by(me, step) for step in plan.steps)
@@ -169,6 +170,15 @@ def _read(path: Path) -> Result:
 
 def _permits(plan: PlacedPlan) -> str:
     return json.dumps([permit.json() for permit in plan.permits])
+
+
+def _permits_of_all(plan: PlacedPlan, parties: list[str]) -> str:
+    """The permits where everybody is a node, as in clear: what all nodes may learn, all parties may."""
+    permits = [permit.json() for permit in plan.permits]
+    for permit in permits:
+        if set(plan.nodes) <= set(permit["recipients"]) and not permit["columns"]:
+            permit["recipients"] = parties
+    return json.dumps(permits)
 
 
 def _operators(plan: PlacedPlan) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .expressions import Name, Writer
 from .relations import KEYS, Relation, Relations
+from .scalars import is_small
 
 TABLES = ("people", "places", "sales_a", "sales_b")
 
@@ -30,6 +31,7 @@ class Subqueries:
     def condition(self, scope: Sequence[Name]) -> str:
         """A condition, "" if the scope has no column for one."""
         forms = [self._exists, self._exists_other, self._member, self._quantified, self._compared, self._average]
+        forms += [self._members, self._average, self._quantified]
         return self.writer.pick(forms)(scope)
 
     def value(self, scope: Sequence[Name]) -> str:
@@ -74,6 +76,18 @@ class Subqueries:
         test = f"{key.text} {words} (SELECT {found.text} FROM {inner.text})"
         return self.writer.pick([test, f"NOT ({test})", f"({test}) IS NULL", f"({test} OR {key.text} IS NULL)"])
 
+    def _members(self, scope: Sequence[Name]) -> str:
+        """Several columns IN a subquery."""
+        outer = {name.bare: name for name in scope if name.bare in KEYS and name.origin is not None}
+        tables = [self.relations.table(each) for each in TABLES]
+        found = [each for each in tables if len(outer) > 1 and each.has(frozenset(outer))]
+        if not found:
+            return ""
+        names, inner = sorted(outer), self.writer.pick(found)
+        own = ", ".join(outer[name].text for name in names)
+        test = f"({own}) IN (SELECT {', '.join(names)} FROM {inner.text})"
+        return self.writer.note("IN of several columns", test)
+
     def _quantified(self, scope: Sequence[Name]) -> str:
         numbers = _numbers(scope)
         if not numbers:
@@ -96,9 +110,9 @@ class Subqueries:
 
     def _average(self, scope: Sequence[Name]) -> str:
         """A whole number beside an average of whole numbers, where DuckDB's rounding changes nothing."""
-        whole = [name for name in scope if _is_small(name)]
+        whole = [name for name in scope if is_small(name)]
         inner = self._inner(scope)
-        own = [name for name in inner.names if _is_small(name)]
+        own = [name for name in inner.names if is_small(name)]
         if not (whole and own):
             return ""
         self._note("average", inner)
@@ -110,9 +124,11 @@ class Subqueries:
         table, alias = self._table(needed), self.relations.fresh("q")
         names = tuple(Name(f"{alias}.{name.bare}", name.family, name.origin) for name in table.names)
         conditions = [self.writer.flag(names, 1)] if self.writer.often(3) else []
+        if self.writer.often(8) and (nested := self.condition(names)):
+            conditions.append(self.writer.note("subquery in a subquery", nested))
         outer = {name.bare: name for name in scope if name.bare in KEYS and name.origin is not None}
         pairs = [name for name in names if name.bare in outer and name.bare != needed]
-        equal = bool(pairs) and not self.writer.often(4)
+        equal = bool(pairs) and not self.writer.often(3)
         if equal:
             own = self.writer.pick(pairs)
             conditions.append(f"{own.text} = {outer[own.bare].text}")
@@ -133,7 +149,3 @@ class Subqueries:
 
 def _numbers(names: Sequence[Name]) -> list[Name]:
     return [name for name in names if name.family in ("whole", "decimal")]
-
-
-def _is_small(name: Name) -> bool:
-    return name.origin is not None and name.origin.sql == "INTEGER"

@@ -13,11 +13,13 @@ from tacit.agent.kept_catalog import with_kept
 from tacit.plan.algebra.refusals import QueryError
 from tacit.sql import compile_query
 
+from .asking import refusal, stored
 from .comparing import assert_equal
 from .federations import MEMBERS, Declared, between_two, pooled, store
 from .queries import Question
 from .running import Result, among_threads, execute, reference
-from .test_generated import NIGHTLY, _refusal, search
+from .searching import NIGHTLY, search
+from .worlds import THREE, TWO, Members
 
 DOUBLE = "a DOUBLE in a kept table"
 
@@ -119,11 +121,10 @@ def test_kept_tables_are_read_like_any_other(engine: str, keys: Path, tmp_path: 
         assert_equal(found, expected, (), total=False)
 
 
-def check(question: Question, keys: Path, engine: str) -> None:
+def check(question: Question, keys: Path) -> None:
     """Keep the answer of a question, and read it."""
     with tempfile.TemporaryDirectory(prefix="tacit-test-") as name:
-        tables = question.world.declared()
-        federation = store(tables if engine == "rep3" else between_two(tables), Path(name), keys, engine=engine)
+        federation = stored(question.world, Path(name), keys)
         with pooled(federation) as database:
             try:
                 database.execute(f"CREATE TABLE kept AS {question.query}")
@@ -133,12 +134,12 @@ def check(question: Question, keys: Path, engine: str) -> None:
                 run(federation, f"CREATE TABLE kept AS {question.query}")
                 found = run(federation, "SELECT * FROM kept")
             except QueryError as error:
-                assert DOUBLE in str(error) or _refusal(error)
+                assert DOUBLE in str(error) or refusal(error)
                 return
             assert found is not None
             assert_equal(found, reference(database, "SELECT * FROM kept"), (), total=False)
 
 
-@pytest.mark.parametrize(("engine", "examples"), [("rep3", 8), ("two", 3)])
-def test_generated_queries_are_kept(engine: str, examples: int, keys: Path) -> None:
-    search(lambda question: check(question, keys, engine), 500 if NIGHTLY else examples)
+@pytest.mark.parametrize(("who", "examples"), [(THREE, 8), (TWO, 3)], ids=["rep3", "two"])
+def test_generated_queries_are_kept(who: Members, examples: int, keys: Path) -> None:
+    search(lambda question: check(question, keys), 500 if NIGHTLY else examples, who=lambda _: who)

@@ -28,9 +28,10 @@ from tacit.plan.rules.sequence import RULES, applied
 from tacit.plan.rules.stage import Stage
 from tacit.sql import bind
 
-from .federations import pooled, store
+from .asking import stored
+from .federations import pooled
 from .queries import Question
-from .test_generated import NIGHTLY, search
+from .searching import NIGHTLY, search
 
 QUESTIONS = 1000 if NIGHTLY else 30
 TOO_LARGE = (duckdb.OutOfRangeException, duckdb.ConversionException)
@@ -52,7 +53,7 @@ class Asked:
 def asked(question: Question, keys: Path) -> Iterator[Asked | None]:
     """The question, unless the planner refuses it."""
     with tempfile.TemporaryDirectory(prefix="tacit-test-") as folder:
-        federation = store(question.world.declared(), Path(folder), keys)
+        federation = stored(question.world, Path(folder), keys)
         catalog = federation.catalog
         try:
             bound = bind(question.query, catalog)

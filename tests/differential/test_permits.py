@@ -10,9 +10,9 @@ from tests.plan.permits import assert_exact_sizes_are_consented, assert_permits_
 from tacit.plan.algebra.refusals import QueryError
 from tacit.sql import compile_query
 
-from .federations import store
+from .asking import stored
 from .queries import Question
-from .test_generated import NIGHTLY, search
+from .searching import NIGHTLY, search
 
 
 def test_permits_are_needed_and_sizes_consented(keys: Path) -> None:
@@ -21,7 +21,7 @@ def test_permits_are_needed_and_sizes_consented(keys: Path) -> None:
     def run(question: Question) -> None:
         nonlocal opened, exact
         with tempfile.TemporaryDirectory(prefix="tacit-test-") as folder:
-            catalog = store(question.world.declared(), Path(folder), keys).catalog
+            catalog = stored(question.world, Path(folder), keys).catalog
         try:
             plan = compile_query(question.query, catalog, question.to)
         except QueryError:

@@ -41,6 +41,7 @@ def test_an_unsupported_construct_has_its_name_its_place_and_its_replacement() -
             "please tell me",
             "line 1, column 1: 'please' begins no statement; it begins with SELECT, WITH, CREATE TABLE or DROP TABLE.",
         ),
+        ("  ", "the query is not SQL; check its syntax."),
         ("SELECT t.id FRM t", "line 1, column 17: the query is not valid SQL near 't'; check the syntax there."),
     ],
 )

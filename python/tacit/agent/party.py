@@ -12,6 +12,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,7 @@ class PartyRun:
                 case KeepStep() if self._is_node:
                     self._unfinished[step.id] = files.enter_context(self.store.unfinished(step.operator.table))
 
-    @property
+    @cached_property
     def _waiting(self) -> Waiting:
         """This party's wait for those that it computes with: of a client, the nodes."""
         names = participants(self.plan, self.federation.catalog.parties) if secure_operators(self.plan) else ()

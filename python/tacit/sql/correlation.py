@@ -82,7 +82,7 @@ def detached(relation: Relation) -> Detached:
             return _project(detached(input), outputs)
         case Aggregate(input, keys) if keys:
             return _aggregate(relation, detached(input))
-        case Join(left, right, kept="none") if not is_correlated(left):
+        case Join(left, right, kept="none" | "right") if not is_correlated(left):
             inner = _beside(detached(right), names(left))
             return replace(inner, relation=replace(relation, right=inner.relation))
         case Broadcast(input, scalar) if not is_correlated(scalar):

@@ -46,6 +46,9 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.AtTimeZone: ("AT TIME ZONE", "store all moments in one zone, in a TIMESTAMP column"),
     exp.Parameter: ("a parameter", "write the value itself"),
     exp.Placeholder: ("a parameter", "write the value itself"),
+    exp.Values: ("VALUES", "put the rows into a table of an owner"),
+    exp.IgnoreNulls: ("IGNORE NULLS here", "leave it out"),
+    exp.RespectNulls: ("RESPECT NULLS", "leave it out"),
 }
 _WRITTEN_AS = {"EVERY": "BOOL_AND", "STD": "STDDEV"}
 """Functions of other databases, by what DuckDB calls them."""

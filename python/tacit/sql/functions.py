@@ -218,7 +218,8 @@ def _named(arguments: int, of: Callable[..., Expr]) -> Bind:
 
     def bind(binding: Binding, node: exp.Expr, at: Position | None) -> Expr:
         if len(node.expressions) != arguments:
-            raise Mismatch(f"{node.name.upper()} takes {arguments} arguments")
+            number = "one argument" if arguments == 1 else f"{arguments} arguments"
+            raise Mismatch(f"{node.name.upper()} takes {number}, not {len(node.expressions)}")
         return of(*[binding.bind(each) for each in node.expressions], at)
 
     return bind

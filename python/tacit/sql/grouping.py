@@ -59,13 +59,19 @@ class Grouping:
         return aggregate(node, self)
 
     def rows(self) -> Relation:
-        """The groups without the scalar subqueries: for the bound on their number."""
-        return self.relation(self.input)
+        """The groups without the scalar subqueries, whose columns are only named: for the bound on their number."""
+        return self._sets(self._given(self.input))
 
     def relation(self, input: Relation) -> Relation:
         """The aggregation, over the input with the scalar subqueries that arguments and keys use."""
-        if any(not isinstance(each, ColumnRef) for each in self.inputs):
-            input = Project(input, tuple((name, each) for each, name in self.inputs.items()))
+        computed = any(not isinstance(each, ColumnRef) for each in self.inputs)
+        return self._sets(self._given(input) if computed else input)
+
+    def _given(self, input: Relation) -> Relation:
+        """The columns that arguments and keys are."""
+        return Project(input, tuple((name, each) for each, name in self.inputs.items()))
+
+    def _sets(self, input: Relation) -> Relation:
         found = [self._aggregate(input, keys) for keys in self.sets]
         if len(found) == 1:
             return found[0]

@@ -44,16 +44,24 @@ class Select:
         self.subqueries = clause.subqueries
         self.attached = clause.subqueries.attached
         self.aliases = {each.alias.lower(): each.this for each in node.expressions if isinstance(each, exp.Alias)}
+        self.scope = clause.scope
 
     def relation(self) -> Relation:
         """The whole SELECT; the output's columns are the SELECT list's."""
         source = self._source()
+        if self._lacks_keys():
+            self.scope = self.scope.nullable(range(len(self.scope.sources)))
         items = self._items()
         distinct = distinct_terms(self.node, items, self.text)
         terms = order_terms(self.node, items, self.text) + distinct
         grouping = self._grouping(source, items, terms)
         outputs, keys, over = self._bound(source, items, terms, grouping)
         return self._finished(over, outputs, keys, len(distinct))
+
+    def _lacks_keys(self) -> bool:
+        """Whether rows of one grouping set are without keys of another: NULL there, whatever the tables say of them."""
+        group = self.node.args.get("group")
+        return group is not None and len(grouping_sets(group, self.text)) > 1
 
     def _source(self) -> Relation:
         """FROM and WHERE."""
@@ -233,7 +241,7 @@ class Select:
         window: Callable[[exp.Window], Expr] | None = None,
     ) -> Expressions:
         aggregate = None if grouping is None else grouping.collect
-        scope, subquery = self.clause.scope, self.subqueries.bind
+        scope, subquery = self.scope, self.subqueries.bind
         return Expressions(scope, self.text, place, subquery, aggregate, self.aliases, window=window)
 
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from datetime import date
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -109,6 +110,7 @@ def offer_hash(tables: Iterable[Table]) -> str:
     return hashlib.sha256(canonical({"offer": listed}).encode()).hexdigest()
 
 
+@cache
 def tacit_version() -> str:
     """The installed version, or "source" where tacit runs without being installed."""
     try:

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from tacit import _native
 from tacit.plan.facts.catalog import Link
 from tacit.plan.facts.expected import ASSUMED_ROWS
+from tacit.plan.facts.fields import row_bound
 from tacit.plan.physical.operators import CircuitPsi, UniversalIds, inputs
-from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep
+from tacit.plan.physical.placed import InputStep, LocalStep, NativeStep, PlacedPlan, PsiStep
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ def predict(
     steps = [step for step in plan.steps if isinstance(step, NativeStep)]
     if not steps:
         return ()
-    counts, assumed = _input_rows(steps, rows or {})
+    guesses = {step.id: _guess(step) for step in plan.steps if isinstance(step, LocalStep)}
+    counts, assumed = _input_rows(steps, rows or {}, guesses)
     guessed = _assumed_steps(steps, assumed)
     found = _native.cost(
         plan.engine,
@@ -90,8 +92,19 @@ def total(costs: tuple[StepCost, ...]) -> StepCost:
     )
 
 
-def _input_rows(steps: list[NativeStep], known: Mapping[int, int]) -> tuple[dict[int, int], set[int]]:
-    """Row counts of all input and psi steps and of the sides of the latter, and which steps' are assumed."""
+def _guess(step: LocalStep) -> int:
+    """How many rows a local result is taken to have where its size is announced: no more than it can have."""
+    bound = row_bound(step.relation)
+    return ASSUMED_ROWS if bound is None else min(ASSUMED_ROWS, bound)
+
+
+def _input_rows(
+    steps: list[NativeStep], known: Mapping[int, int], guesses: Mapping[int, int]
+) -> tuple[dict[int, int], set[int]]:
+    """Row counts of all input and psi steps and of the sides of the latter, and which steps' are assumed.
+
+    guesses: of local steps, by their ids.
+    """
     counts: dict[int, int] = {}
     assumed: set[int] = set()
     for step in steps:
@@ -99,11 +112,11 @@ def _input_rows(steps: list[NativeStep], known: Mapping[int, int]) -> tuple[dict
             rows = step.operator.rows
             if rows is None and step.id not in known:
                 assumed.add(step.id)
-            guess = ASSUMED_ROWS if step.expected is None else step.expected
+            guess = guesses[step.local] if step.expected is None else step.expected
             counts[step.id] = known.get(step.id, guess if rows is None else rows)
         elif isinstance(step, PsiStep):
             for side in step.sides:
-                counts[side.local] = known.get(side.local, ASSUMED_ROWS if side.rows is None else side.rows)
+                counts[side.local] = known.get(side.local, guesses[side.local] if side.rows is None else side.rows)
             if _is_assumed(step, known):
                 assumed.add(step.id)
             counts[step.id] = known.get(step.id, _joined_rows(step, counts))

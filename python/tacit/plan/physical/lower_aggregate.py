@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from tacit.plan.algebra import bounds
 from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
 from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, ColumnRef, Expr, Literal, Project
 from tacit.plan.facts.fields import aggregation_field, field_of, row_bound
@@ -122,11 +123,14 @@ def carried_reps(relation: Aggregate, demands: Demands) -> list[tuple[str, Rep]]
 
 
 def _ranked(aggregation: Aggregation, relation: Aggregate) -> Ranked | None:
-    """The position of a value. Nodes compute with numbers of rows times the parts of its fraction."""
+    """The position of a value. Nodes compute with numbers of rows times the parts of its fraction.
+
+    A bound beyond that of tables that declare no rows is one of different keys, and says nothing of them.
+    """
     rank, rows = aggregation.rank, row_bound(relation.input)
     if rank is None:
         return None
-    if rows is not None and (rows + 1) * rank.denominator >= MOST_POSITIONS:
+    if rows is not None and rows <= bounds.UNDECLARED_ROWS and (rows + 1) * rank.denominator >= MOST_POSITIONS:
         what = f"a fraction in parts of {rank.denominator:,} of up to {rows:,} rows"
         raise UnsupportedSQL(what, "write it with fewer digits", aggregation.position)
     return Ranked(rank.numerator, rank.denominator, rank.shift)
