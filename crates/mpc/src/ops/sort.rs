@@ -3,7 +3,7 @@
 //! Least significant digit first, three bits a pass, after Asharov et al. (CCS 2022), with these departures. A pass
 //! moves what is left of the key together with the row number as Boolean shares of their true width, so that nothing is
 //! composed and nothing unshuffled. Opening is part of the shuffle's last round. The last pass does not move rows: it
-//! outputs, for each original row number, its destination. Eight rounds a pass under rep3.
+//! outputs, for each original row number, its destination. Six rounds a pass under rep3.
 
 use std::cell::LazyCell;
 
@@ -18,7 +18,7 @@ const DIGIT: usize = 3;
 
 /// The destinations that sort rows by an unsigned key (planes, least significant first), stably.
 ///
-/// Rounds under rep3: 8 a pass, a pass for three planes. No plane: the identity.
+/// Rounds under rep3: 6 a pass, a pass for three planes. No plane: the identity.
 pub fn sort_order<B: Backend>(b: &mut B, rows: usize, key: &[B::Bits]) -> Result<B::Vector<u32>> {
     b.step("sort", |b| match key.len() {
         0 => Ok(b.public_vector(rows, || (0..rows as u32).collect())),
@@ -36,7 +36,7 @@ pub fn sort_order<B: Backend>(b: &mut B, rows: usize, key: &[B::Bits]) -> Result
 }
 
 /// The destinations that move rows whose flag is one to the front and the others behind them, both in their old order.
-/// 4 rounds under rep3.
+/// 3 rounds under rep3.
 pub fn partition<B: Backend>(b: &mut B, flag: &B::Bits) -> Result<B::Vector<u32>> {
     b.step("partition", |b| {
         let behind = b.not(flag);
@@ -52,7 +52,7 @@ pub fn label_width(rows: usize) -> usize {
 /// Public labels of `width` planes, one a row, in the order that sorts the rows by an unsigned key of at least one
 /// plane, stably.
 ///
-/// Rounds under rep3: 8 a pass, a pass for three planes of the key.
+/// Rounds under rep3: 6 a pass, a pass for three planes of the key.
 pub fn sorted_labels<B: Backend>(
     b: &mut B,
     key: &[B::Bits],
@@ -110,20 +110,19 @@ pub fn place_by_labels<B: Backend>(
 
 /// The destinations of a stable counting sort by a digit of one to three planes.
 fn destinations<B: Backend>(b: &mut B, digit: &[B::Bits]) -> Result<B::Vector<u32>> {
-    let flags = nonzero_digits(b, digit)?;
     let digit: Vec<&B::Bits> = digit.iter().collect();
-    match flags.iter().collect::<Vec<_>>()[..] {
-        [f] => b.scan_product::<u32, Places<1>, 1>(&digit, [f]),
-        [f, g, h] => b.scan_product::<u32, Places<3>, 3>(&digit, [f, g, h]),
-        [f, g, h, i, j, k, l] => b.scan_product::<u32, Places<7>, 7>(&digit, [f, g, h, i, j, k, l]),
+    match digit.len() {
+        1 => b.scan_product::<Places<1>, 1>(&digit),
+        2 => b.scan_product::<Places<3>, 3>(&digit),
+        3 => b.scan_product::<Places<7>, 7>(&digit),
         _ => unreachable!("a digit has two, four or eight values"),
     }
 }
 
 /// Which rows have the digit 1, 2, ...: exactly one is set in a row whose digit is not zero. A round for the second and
 /// third plane each.
-fn nonzero_digits<B: Backend>(b: &mut B, digit: &[B::Bits]) -> Result<Planes<B>> {
-    match digit {
+pub(crate) fn nonzero_digits<B: Backend>(b: &mut B, digit: &[&B::Bits]) -> Result<Planes<B>> {
+    match *digit {
         [x] => Ok(vec![x.clone()]),
         [x, y] => {
             let xy = b.and(&[x], &[y])?.swap_remove(0);

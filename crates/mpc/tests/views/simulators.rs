@@ -9,6 +9,7 @@ use tacit_mpc::{Backend, Block, Result, Rows, Shape};
 use tacit_net::PartyId;
 use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed, seed};
 
+use crate::methods::Before;
 use crate::permits::permit;
 use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
 use crate::world::{Ends, PARTIES, THIN, dealt, shape, tidy, watch};
@@ -125,6 +126,60 @@ fn inject(node: &mut Node<'_>) {
             node.received(2, &out[0].clone().minus(&own));
         }
     }
+}
+
+/// crates/mpc/src/backends/rep3/scan.rs, of a digit of one plane: shares of its values and masked factors are uniform.
+/// The masks of the last step are any two whose difference is the first component of the result less what the node has
+/// computed.
+fn scan_product(node: &mut Node<'_>) {
+    let [digit, out] = ["digit", "places"].map(|name| [0, 1].map(|which| node.share(name, which)));
+    let one = Shape { r32: 1, ..shape(ROWS) };
+    let [c, first, second, with_next] = [(); 4].map(|()| node.random(one));
+    let bits = |which: usize| (0..ROWS).map(|i| u32::from(digit[which].bits[0].get(i))).collect::<Vec<u32>>();
+    let rows = |each: &dyn Fn(usize) -> u32| Block {
+        rows: ROWS,
+        r32: vec![(0..ROWS).map(each).collect()],
+        ..Block::default()
+    };
+    let (c_j, r, r_other) = (c.r32[0].clone(), first.r32[0].clone(), second.r32[0].clone());
+    let local = if node.node == 0 {
+        let (x, y) = (bits(0), bits(1));
+        rows(&|i| (x[i] ^ y[i]).wrapping_mul(r[i].wrapping_add(r_other[i])))
+    } else {
+        let d = bits(if node.node == 1 { 1 } else { 0 });
+        let one = u32::from(node.node == 2);
+        let x: Vec<u32> = (0..ROWS).map(|i| if d[i] == 1 { one.wrapping_sub(c_j[i]) } else { c_j[i] }).collect();
+        let before = |i: usize| x[..i].iter().fold(0u32, |sum, &x| sum.wrapping_add(x));
+        let number = |i: usize| if node.node == 1 { i as u32 } else { 0 };
+        rows(&|i| {
+            let y_0 = if d[i] == 1 { before(i) } else { 0 };
+            // The factor is the base, too.
+            let sum = before(i).wrapping_add(y_0).wrapping_add(number(i));
+            sum.wrapping_add(c_j[i].wrapping_mul(r[i].wrapping_add(r_other[i])))
+        })
+    };
+    let previous = with_next.clone().plus(&local).minus(&out[0]);
+    match node.node {
+        0 => {
+            node.drawn(PREVIOUS, &c);
+            node.received(1, &first);
+            node.received(2, &second);
+            node.drawn(NEXT, &with_next);
+            node.drawn(PREVIOUS, &previous);
+        }
+        1 => {
+            node.received(2, &c);
+            [&first, &second, &with_next].into_iter().for_each(|drawn| node.drawn(NEXT, drawn));
+            node.drawn(PREVIOUS, &previous);
+        }
+        _ => {
+            node.drawn(NEXT, &c);
+            [&first, &second].into_iter().for_each(|drawn| node.drawn(PREVIOUS, drawn));
+            node.drawn(NEXT, &with_next);
+            node.drawn(PREVIOUS, &previous);
+        }
+    }
+    node.received(1, &out[1]);
 }
 
 /// crates/mpc/src/backends/rep3/convert.rs: dealt planes are the result's components, drawn or received.
@@ -246,6 +301,7 @@ enum Protocol {
     And,
     Mul,
     Inject,
+    ScanProduct,
     Summands,
     Unmask,
     Shuffle,
@@ -260,7 +316,7 @@ impl Protocol {
         match self {
             Self::And => of(2, 0),
             Self::Mul => of(0, 2),
-            Self::Inject => of(1, 0),
+            Self::Inject | Self::ScanProduct => of(1, 0),
             Self::Summands => of(0, 1),
             Self::Unmask => of(32, 0),
             Self::Shuffle | Self::ShuffleReveal | Self::Input | Self::Open => of(1, 1),
@@ -273,6 +329,7 @@ impl Protocol {
             Self::And => drop(b.and(&planes[..1], &planes[1..])?),
             Self::Mul => drop(b.mul(&[&x.r32[0]], &[&x.r32[1]])?),
             Self::Inject => drop(b.inject::<u32>(&planes)?),
+            Self::ScanProduct => drop(b.scan_product::<Before<1>, 1>(&planes)?),
             Self::Summands => drop(b.summands::<u32>(&[&x.r32[0]], 4)?),
             Self::Unmask => {
                 let (mask, _) = b.mask::<u32>(ROWS)?;
@@ -301,6 +358,7 @@ fn simulator(call: &str) -> Simulator {
         "and" => and,
         "mul" => mul,
         "inject" => inject,
+        "scan_product" => scan_product,
         "summands" => summands,
         "mask" => mask,
         "unmask" => unmask,
@@ -378,8 +436,8 @@ fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usi
 
 #[test]
 fn simulated_views_of_three_nodes_are_like_real_ones() {
-    use Protocol::{And, Inject, Input, Mul, Open, Shuffle, ShuffleReveal, Summands, Unmask};
-    for protocol in [And, Mul, Inject, Summands, Unmask, Shuffle, ShuffleReveal, Input, Open] {
+    use Protocol::{And, Inject, Input, Mul, Open, ScanProduct, Shuffle, ShuffleReveal, Summands, Unmask};
+    for protocol in [And, Mul, Inject, ScanProduct, Summands, Unmask, Shuffle, ShuffleReveal, Input, Open] {
         for (node, call, found) in differences(protocol, simulator) {
             assert!(
                 found.is_empty(),

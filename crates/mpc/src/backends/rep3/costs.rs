@@ -34,6 +34,7 @@ impl Costs for Rep3Costs {
 
     const COMPONENTS: usize = 2;
     const INJECT_AT_MOST: usize = 6;
+    const SCANS_DIGITS: bool = true;
 
     fn and(&mut self, groups: &[Products]) -> Cost {
         every_node(1, groups.iter().map(|group| group.count as u64 * plane_bytes(&[group.rows])).sum())
@@ -45,6 +46,10 @@ impl Costs for Rep3Costs {
 
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost {
         every_node(2, ring_bytes(rows, bytes))
+    }
+
+    fn scan_product(&mut self, rows: usize, bits: usize, bytes: usize) -> Cost {
+        every_node(3, ring_bytes(&vec![rows; bits + 1], bytes))
     }
 
     fn summands(&mut self, rows: &[usize], width: usize) -> Cost {
