@@ -194,9 +194,9 @@ def test_what_is_printed_depends_on_no_data(subjects: Mapping[int, Rendered]) ->
 def test_without_guards_the_searches_find_what_they_look_for(subjects: Mapping[int, Rendered]) -> None:
     """P11: a guard that is cut is found, in most questions."""
     unguarded = Unguarded(subjects[3])
-    questions = [sql for sql in allowed(subjects[3], 2, 1) if subjects[3].allowed(sql, NORTH).guards]
+    questions = [sql for sql in allowed(subjects[3], 2, 1)[::3] if subjects[3].allowed(sql, NORTH).guards]
     found = {each[0] for each in surface_checks.few_units(unguarded, questions, 3, 3, 2)}
-    assert len(questions) > 30
+    assert len(questions) > 12
     assert len(found) * 10 > len(questions) * 7
     assert next(surface_checks.other_members(unguarded, questions, 3, 2), None)
     by_city = "SELECT p.city AS k, SUM(p.salary) AS n FROM people p GROUP BY p.city"
