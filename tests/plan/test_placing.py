@@ -14,8 +14,16 @@ from tacit.plan.account.statement import takes_part
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Link
 from tacit.plan.physical.cost import ASSUMED_ROWS, predict, total
-from tacit.plan.physical.operators import CircuitPsi, Psi, inputs
-from tacit.plan.physical.placed import InputStep, KeysStep, NativeStep, PlacedPlan, PsiStep, ReleaseStep
+from tacit.plan.physical.operators import CircuitPsi, GroupBy, Join, Psi, inputs
+from tacit.plan.physical.placed import (
+    InputStep,
+    KeysStep,
+    NativeStep,
+    PlacedPlan,
+    PsiStep,
+    ReleaseStep,
+    SecureStep,
+)
 from tacit.sql import compile_query
 
 from .catalogs import CATALOGS, CREDIT, HEALTH, MIXED
@@ -70,7 +78,7 @@ def test_steps_are_numbered_and_named_in_order() -> None:
                 assert all(source < step.id for source in inputs(step.operator))
 
 
-def test_permits_are_exactly_the_announced_sizes_the_matches_and_the_releases() -> None:
+def test_permits_are_exactly_announced_sizes_matches_keys_that_are_seen_and_releases() -> None:
     for case in ALL_CASES:
         plan = _plan(case)
         opened = [step for step in plan.steps if isinstance(step, ReleaseStep)]
@@ -94,6 +102,16 @@ def test_permits_are_exactly_the_announced_sizes_the_matches_and_the_releases() 
             (f"{step.id}.release", "value", list(step.operator.to), [each.name for each in step.fields])
             for step in plan.steps
             if isinstance(step, KeysStep)
+        ]
+        expected += [
+            (
+                f"{each.id}.{each.op}",
+                "keys",
+                [each.trusted],
+                [*(each.keys if isinstance(each, GroupBy) else each.left_keys)],
+            )
+            for each in (step.operator for step in plan.steps if isinstance(step, SecureStep))
+            if isinstance(each, Join | GroupBy) and each.trusted is not None
         ]
         expected += [
             (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tacit.plan.account.clauses import tree_text
-from tacit.plan.account.explain import RulesText, stage_texts
+from tacit.plan.account.explain import RulesText, done, stage_texts
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.rules.sequence import RULES
 from tacit.plan.rules.stage import Stage
@@ -36,7 +36,7 @@ def _around(rule: str, query: str, catalog: Catalog, recipients: tuple[str, ...]
     stages: list[tuple[str, Stage]] = []
     compile_query(query, catalog, recipients, lambda name, stage: stages.append((name, stage)))
     shown = [
-        f"{tree_text(before.core, before.merged)}\n=>\n" + "\nand\n".join(trees.values())
+        f"{tree_text(before.core, done(before))}\n=>\n" + "\nand\n".join(trees.values())
         for (_, before), (name, after) in pairwise(stages)
         if name == rule and (trees := stage_texts(after, before))
     ]

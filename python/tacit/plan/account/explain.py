@@ -95,19 +95,19 @@ def explain_json(plan: PlacedPlan, costs: tuple[StepCost, ...] | None = None) ->
 def stage_texts(stage: Stage, before: Stage | None) -> dict[str, str]:
     """The trees of a query after a rule, each by where it is computed: two if the rule has split it. Empty if the rule
     changed nothing."""
-    core = tree_text(stage.core, _done(stage))
+    core = tree_text(stage.core, done(stage))
     if before is not None and stage.split is not None and before.split is None:
         return {", at the recipient": tree_text(stage.split.tail), ", before it": core}
-    same = before is not None and (stage.core, _done(stage)) == (before.core, _done(before))
+    same = before is not None and (stage.core, done(stage)) == (before.core, done(before))
     return {} if same else {"": core}
 
 
-def _done(stage: Stage) -> dict[Relation, str]:
+def done(stage: Stage) -> dict[Relation, str]:
     """How a stage does some of its operators."""
-    done = dict.fromkeys(stage.merged, "by a merge of sorted inputs")
+    found = dict.fromkeys(stage.merged, "by a merge of sorted inputs")
     if stage.trusted is not None:
-        done |= dict.fromkeys(stage.trusted.steps, f"ordered by {stage.trusted.party}, which sees the keys")
-    return done
+        found |= dict.fromkeys(stage.trusted.steps, f"ordered by {stage.trusted.party}, which sees the keys")
+    return found
 
 
 class RulesText:

@@ -7,7 +7,7 @@ Strings of several owners have no common rank, and those that may be NULL none t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tacit.plan.algebra.bounds import domain_size
 from tacit.plan.algebra.expressions import reference
@@ -41,21 +41,31 @@ Carried = tuple[Relation, str]
 
 def rank_strings(relation: Relation, catalog: Catalog) -> Relation:
     """The tree under MPC with ranks for strings by which rows are grouped or ordered."""
-    return _Ranking(catalog, shared(relation), _all_names(relation)).of(relation)
+    return _Ranking(catalog, set(shared(relation)), _all_names(relation)).of(relation)
 
 
 @dataclass(frozen=True)
 class _Ranking:
-    """taken: names of columns, in lower case. shared: what several others read, which stays as it is."""
+    """taken: names of columns, in lower case. shared: what several others read; nothing is added to that.
+
+    changed: what relations have become, so that equal ones stay equal. ranks: those of columns of owners' parts.
+    """
 
     catalog: Catalog
-    shared: frozenset[Relation]
+    shared: set[Relation]
     taken: set[str]
+    changed: dict[Relation, Relation] = field(default_factory=dict)
+    ranks: dict[tuple[Relation, str], Carried | None] = field(default_factory=dict)
 
     def of(self, relation: Relation) -> Relation:
         """The same columns, in their order."""
-        if is_local(relation, self.catalog):
-            return relation
+        if relation not in self.changed:
+            self.changed[relation] = relation if is_local(relation, self.catalog) else self._of(relation)
+            if relation in self.shared:
+                self.shared.add(self.changed[relation])
+        return self.changed[relation]
+
+    def _of(self, relation: Relation) -> Relation:
         if isinstance(relation, Limit) and isinstance(relation.input, Sort):
             # The head of an order is taken where the order is made.
             return _only(replace(relation, input=self._sorted(relation.input)), relation)
@@ -95,7 +105,9 @@ class _Ranking:
     def _carried(self, relation: Relation, column: str) -> Carried | None:
         """A relation with the rank of a column; None where no owner knows all its values."""
         if is_local(relation, self.catalog):
-            return self._local(relation, column)
+            if (relation, column) not in self.ranks:
+                self.ranks[relation, column] = self._local(relation, column)
+            return self.ranks[relation, column]
         if relation in self.shared:
             return None
         match relation:
