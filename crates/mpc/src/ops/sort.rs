@@ -7,6 +7,7 @@
 
 use std::cell::LazyCell;
 
+use tacit_math::simd::{Kernel, dispatch};
 use tacit_math::{ring, running, transpose};
 
 use super::permute::{no_permutation, numbers_of};
@@ -193,5 +194,19 @@ impl<const N: usize> LinearScan<u32, N> for Places<N> {
 
 /// Adds row by row.
 fn accumulate(sums: &mut [u32], more: &[u32]) {
-    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.wrapping_add(*more));
+    dispatch(Accumulate { sums, more });
+}
+
+struct Accumulate<'a> {
+    sums: &'a mut [u32],
+    more: &'a [u32],
+}
+
+impl Kernel for Accumulate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.sums.iter_mut().zip(self.more).for_each(|(sum, more)| *sum = sum.wrapping_add(*more));
+    }
 }
