@@ -54,18 +54,16 @@ impl Node<'_> {
     /// What is received of the bundle that a shuffle reveals.
     fn received_numbers(&mut self, steps: usize, block: &Block) {
         let name = format!("from {}", (self.node + steps) % 3);
-        self.seen.add(Kind::Received, &name, bytes_of_numbers(block));
+        for column in &block.r32 {
+            // One byte each: there are at most 256 rows.
+            self.seen.add(Kind::Received, &name, column.iter().map(|number| *number as u8).collect::<Vec<_>>());
+        }
     }
 
     fn received(&mut self, steps: usize, block: &Block) {
         let name = format!("from {}", (self.node + steps) % 3);
         columns(block).into_iter().for_each(|column| self.seen.add(Kind::Received, &name, column));
     }
-}
-
-/// Row numbers of at most 256 rows on the wire.
-fn bytes_of_numbers(block: &Block) -> Vec<u8> {
-    block.r32.iter().flatten().map(|number| *number as u8).collect()
 }
 
 const NEXT: &str = "with next";
