@@ -77,7 +77,7 @@ pub trait Backend: SharedTypes {
 
     /// out = sum over t of x[t] * factor[t] + base + row number, where x[t] is one in the rows whose digit is t + 1 and
     /// zero in the others, and a scan gives factors and base from x. The digit has one to three planes, so one value
-    /// more than there are x.
+    /// more than there are x. The result is numbers of rows: an engine may compute only as many bits as these need.
     fn scan_product<S: LinearScan<u32, N>, const N: usize>(
         &mut self,
         digit: &[&Self::Bits],

@@ -88,7 +88,7 @@ pub trait Costs: Default {
         cost
     }
     /// A sum of `bits` bits times vectors that a scan of the bits gives: they tell the values of a digit but zero.
-    fn scan_product(&mut self, rows: usize, bits: usize, bytes: usize) -> Cost;
+    fn scan_product(&mut self, rows: usize, bits: usize) -> Cost;
     /// Injection of planes of these lengths.
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost;
     /// Decomposition of vectors of these lengths to `width` planes.

@@ -176,7 +176,7 @@ impl<E: Costs> Backend for Tally<E> {
         if !E::SCANS_DIGITS {
             nonzero_digits(self, digit)?;
         }
-        let cost = self.engine.scan_product(digit[0].0, N, size_of::<u32>());
+        let cost = self.engine.scan_product(digit[0].0, N);
         self.total += cost;
         Ok(digit[0].clone())
     }

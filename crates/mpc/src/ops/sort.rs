@@ -7,6 +7,7 @@
 
 use std::cell::LazyCell;
 
+use tacit_math::simd::{Kernel, dispatch};
 use tacit_math::{ring, running, transpose};
 
 use super::permute::{no_permutation, numbers_of};
@@ -16,7 +17,8 @@ use crate::{Backend, Linear, LinearScan, Result, Rows, linear};
 /// Planes of the key a pass sorts by. Three send as much as two in fewer rounds and move the rows less often.
 const DIGIT: usize = 3;
 
-/// The destinations that sort rows by an unsigned key (planes, least significant first), stably.
+/// The destinations that sort rows by an unsigned key (planes, least significant first), stably. Of each only the bits
+/// count that row numbers need.
 ///
 /// Rounds under rep3: 6 a pass, a pass for three planes. No plane: the identity.
 pub fn sort_order<B: Backend>(b: &mut B, rows: usize, key: &[B::Bits]) -> Result<B::Vector<u32>> {
@@ -36,6 +38,7 @@ pub fn sort_order<B: Backend>(b: &mut B, rows: usize, key: &[B::Bits]) -> Result
 }
 
 /// The destinations that move rows whose flag is one to the front and the others behind them, both in their old order.
+/// Of each only the bits count that row numbers need.
 /// 3 rounds under rep3.
 pub fn partition<B: Backend>(b: &mut B, flag: &B::Bits) -> Result<B::Vector<u32>> {
     b.step("partition", |b| {
@@ -193,5 +196,19 @@ impl<const N: usize> LinearScan<u32, N> for Places<N> {
 
 /// Adds row by row.
 fn accumulate(sums: &mut [u32], more: &[u32]) {
-    sums.iter_mut().zip(more).for_each(|(sum, more)| *sum = sum.wrapping_add(*more));
+    dispatch(Accumulate { sums, more });
+}
+
+struct Accumulate<'a> {
+    sums: &'a mut [u32],
+    more: &'a [u32],
+}
+
+impl Kernel for Accumulate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.sums.iter_mut().zip(self.more).for_each(|(sum, more)| *sum = sum.wrapping_add(*more));
+    }
 }

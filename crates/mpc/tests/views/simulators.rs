@@ -51,6 +51,15 @@ impl Node<'_> {
         columns(block).into_iter().for_each(|column| self.seen.add(Kind::Drawn, generator, column));
     }
 
+    /// What is received of the bundle that a shuffle reveals.
+    fn received_numbers(&mut self, steps: usize, block: &Block) {
+        let name = format!("from {}", (self.node + steps) % 3);
+        for column in &block.r32 {
+            // One byte each: there are at most 256 rows.
+            self.seen.add(Kind::Received, &name, column.iter().map(|number| *number as u8).collect::<Vec<_>>());
+        }
+    }
+
     fn received(&mut self, steps: usize, block: &Block) {
         let name = format!("from {}", (self.node + steps) % 3);
         columns(block).into_iter().for_each(|column| self.seen.add(Kind::Received, &name, column));
@@ -158,17 +167,21 @@ fn scan_product(node: &mut Node<'_>) {
             sum.wrapping_add(c_j[i].wrapping_mul(r[i].wrapping_add(r_other[i])))
         })
     };
-    let previous = with_next.clone().plus(&local).minus(&out[0]);
+    // What is above the byte of a number is not sent, and not known of the mask.
+    let above = node.random(one);
+    let mut previous = with_next.clone().plus(&local).minus(&out[0]);
+    let bits = previous.r32[0].iter_mut().zip(&above.r32[0]);
+    bits.for_each(|(mask, above)| *mask = *mask & 0xff | above & !0xff);
     match node.node {
         0 => {
             node.drawn(PREVIOUS, &c);
-            node.received(1, &first);
-            node.received(2, &second);
+            node.received_numbers(1, &first);
+            node.received_numbers(2, &second);
             node.drawn(NEXT, &with_next);
             node.drawn(PREVIOUS, &previous);
         }
         1 => {
-            node.received(2, &c);
+            node.received_numbers(2, &c);
             [&first, &second, &with_next].into_iter().for_each(|drawn| node.drawn(NEXT, drawn));
             node.drawn(PREVIOUS, &previous);
         }
@@ -179,7 +192,7 @@ fn scan_product(node: &mut Node<'_>) {
             node.drawn(PREVIOUS, &previous);
         }
     }
-    node.received(1, &out[1]);
+    node.received_numbers(1, &out[1]);
 }
 
 /// crates/mpc/src/backends/rep3/convert.rs: dealt planes are the result's components, drawn or received.
@@ -245,11 +258,11 @@ fn shuffle(node: &mut Node<'_>) {
             node.drawn(NEXT, &more);
             node.drawn(NEXT, &others);
             node.received(1, &next.plus(&rows).gather(&first));
-            node.received(1, &part.clone().plus(&masks).gather(&first));
+            node.received_numbers(1, &part.clone().plus(&masks).gather(&first));
             node.drawn(PREVIOUS, &rows);
             node.drawn(PREVIOUS, &mine.minus(&rows));
             node.drawn(PREVIOUS, &masks);
-            node.received(2, &rest);
+            node.received_numbers(2, &rest);
         }
         1 => {
             node.drawn(PREVIOUS, &rows);
@@ -257,20 +270,20 @@ fn shuffle(node: &mut Node<'_>) {
             node.drawn(NEXT, &more);
             node.drawn(NEXT, &others);
             node.received(2, &mine);
-            node.received(2, &part);
+            node.received_numbers(2, &part);
             node.received(1, &next);
-            node.received(1, &rest);
+            node.received_numbers(1, &rest);
         }
         _ => {
             let arrived = mine.plus(&rows).gather(&first).minus(&more).gather(&second);
             node.received(1, &arrived);
-            node.received(1, &part.clone().minus(&masks).gather(&first).minus(&others).gather(&second));
+            node.received_numbers(1, &part.clone().minus(&masks).gather(&first).minus(&others).gather(&second));
             node.drawn(PREVIOUS, &more);
             node.drawn(PREVIOUS, &others);
             node.drawn(NEXT, &next.minus(&rows));
             node.drawn(NEXT, &rows);
             node.drawn(NEXT, &masks);
-            node.received(1, &rest);
+            node.received_numbers(1, &rest);
         }
     }
 }

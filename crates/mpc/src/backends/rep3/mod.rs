@@ -70,6 +70,16 @@ impl<T: Column> Linear<T> for Share<T> {
         out
     }
 
+    // Both components of a row move together.
+    fn map_each(inputs: &[&Self], _rows: usize, map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self> {
+        let columns =
+            [Held::Mine, Held::Next].into_iter().flat_map(|which| inputs.iter().map(move |x| x.component(which)));
+        let mut mine = map(&columns.collect::<Vec<_>>());
+        assert_eq!(mine.len(), 2 * inputs.len(), "as many outputs as inputs");
+        let next = mine.split_off(inputs.len());
+        mine.into_iter().zip(next).map(|(mine, next)| Share { mine, next }).collect()
+    }
+
     fn rows(&self) -> usize {
         self.mine.len()
     }

@@ -22,18 +22,64 @@
 //! of what one node knows and two others share, with masks that these two know, is as in Mohassel, Rindal (ABY3,
 //! section 5.4.1, "three-party OT"); the last step is that of [`super::multiply`].
 //!
+//! All is modulo 2^8, 2^16, 2^24 or 2^32, whichever row numbers need ([`crate::backends::numbers`]).
+//!
 //! Rounds: 3. Bytes sent by each node, N the values but zero: N + 1 ring elements a row.
 
 mod digits;
 
 use tacit_math::Plane;
 use tacit_math::simd::dispatch;
-use tacit_net::PartyId;
+use tacit_net::{PartyId, Session};
 
 use super::{Held, Rep3, Share};
-use crate::backends::wire::{Arriving, Outgoing, recv_into};
+use crate::backends::numbers::Numbers;
+use crate::backends::wire::{Arriving, Masked, Outgoing, recv_into};
 use crate::{LinearScan, Result};
 use digits::{AddChosen, AddMasked, Deal, Digits, PIECE, Permute, Room, pieces, room};
+
+/// Pieces of columns on the wire, in the bytes that row numbers need.
+struct Wire {
+    numbers: Numbers,
+    bytes: Vec<u8>,
+}
+
+impl Wire {
+    fn of(rows: usize) -> Self {
+        Self { numbers: Numbers::of(rows), bytes: vec![] }
+    }
+
+    fn send(
+        &mut self,
+        out: &mut Outgoing<Masked>,
+        session: &mut Session,
+        columns: &[[u32; PIECE]],
+        rows: usize,
+    ) -> Result<()> {
+        let bytes = self.numbers.bytes() * rows;
+        self.bytes.resize(bytes * columns.len(), 0);
+        for (column, sent) in columns.iter().zip(self.bytes.chunks_mut(bytes)) {
+            self.numbers.write(&column[..rows], sent);
+        }
+        out.push_masked(session, &self.bytes)
+    }
+
+    fn receive(
+        &mut self,
+        session: &mut Session,
+        from: PartyId,
+        columns: &mut [[u32; PIECE]],
+        rows: usize,
+    ) -> Result<()> {
+        let bytes = self.numbers.bytes() * rows;
+        self.bytes.resize(bytes * columns.len(), 0);
+        recv_into(session, from, &mut self.bytes)?;
+        for (column, sent) in columns.iter_mut().zip(self.bytes.chunks(bytes)) {
+            self.numbers.read(sent, &mut column[..rows]);
+        }
+        Ok(())
+    }
+}
 
 impl Rep3 {
     /// The product of a digit's values with a scan of them.
@@ -57,22 +103,20 @@ impl Rep3 {
         let s = Digits::of(&s);
         // Step 1.
         self.session.next_round();
-        let (mut values, mut drawn) = (room(), room());
+        let (mut values, mut drawn, mut wire) = (room(), room(), Wire::of(s.rows));
         let mut out = Outgoing::masked(&mut self.session, second);
         for piece in pieces(s.rows) {
             drawn[1..=N].iter_mut().for_each(|c| self.with_previous.fill(&mut c[..piece.len()]));
             dispatch(Deal { s: s.at(&piece), c: &drawn, other: &mut values });
-            values[1..=N].iter().try_for_each(|c| out.push_masked(&mut self.session, &c[..piece.len()]))?;
+            wire.send(&mut out, &mut self.session, &values[1..=N], piece.len())?;
         }
         out.finish(&mut self.session)?;
         // Step 3.
         self.session.next_round();
         let mut z = Vec::with_capacity(s.rows);
         for piece in pieces(s.rows) {
-            for (first, other) in values[1..=N].iter_mut().zip(&mut drawn[1..=N]) {
-                recv_into(&mut self.session, second, &mut first[..piece.len()])?;
-                recv_into(&mut self.session, third, &mut other[..piece.len()])?;
-            }
+            wire.receive(&mut self.session, second, &mut values[1..=N], piece.len())?;
+            wire.receive(&mut self.session, third, &mut drawn[1..=N], piece.len())?;
             let mut sum = [0; PIECE];
             dispatch(AddChosen { s: s.at(&piece), u: [&values, &drawn], sum: &mut sum });
             z.extend_from_slice(&sum[..piece.len()]);
@@ -93,12 +137,13 @@ impl Rep3 {
         let total = u32::from(!is_second);
         // Step 1, then the order of d.
         self.session.next_round();
-        let (mut values, mut masks) = (room(), [room(); 2]);
+        let (mut values, mut masks, mut wire) = (room(), [room(); 2], Wire::of(d_2.rows));
         let mut x: [Vec<u32>; N] = std::array::from_fn(|_| Vec::with_capacity(d_2.rows));
         for piece in pieces(d_2.rows) {
-            for c in &mut values[1..=N] {
-                let c = &mut c[..piece.len()];
-                if is_second { recv_into(&mut self.session, first, c)? } else { self.with_next.fill(c) }
+            if is_second {
+                wire.receive(&mut self.session, first, &mut values[1..=N], piece.len())?;
+            } else {
+                values[1..=N].iter_mut().for_each(|c| self.with_next.fill(&mut c[..piece.len()]));
             }
             dispatch(Permute { by: d_2.at(&piece), total: Some(total), values: &mut values });
             x.iter_mut().zip(&values[1..]).for_each(|(x, values)| x.extend_from_slice(&values[..piece.len()]));
@@ -127,7 +172,7 @@ impl Rep3 {
             // Step 3.
             self.draw_masks::<N>(&mut masks, piece.len());
             dispatch(AddMasked { values: N, shares: &values, masks: &masks, w: &mut factors, sum: &mut sum });
-            factors[1..=N].iter().try_for_each(|u| out.push_masked(&mut self.session, &u[..piece.len()]))?;
+            wire.send(&mut out, &mut self.session, &factors[1..=N], piece.len())?;
             if is_second {
                 sum.iter_mut().zip(piece.clone()).for_each(|(sum, row)| *sum = sum.wrapping_add(row as u32));
             }
@@ -143,16 +188,25 @@ impl Rep3 {
         let (next, previous) = (self.next(), self.previous());
         let mut out = Outgoing::masked(&mut self.session, previous);
         let [mut a_i, mut subtracted] = [[0; PIECE]; 2];
-        let mut arriving = Arriving::new(next, vec![z.len()]);
+        let numbers = Numbers::of(z.len());
+        let mut arriving = Arriving::<u8>::new(next, vec![numbers.bytes() * z.len()]);
+        let mut bytes = [0; size_of::<u32>() * PIECE];
         for z_i in z.chunks_mut(PIECE) {
             let a_i = &mut a_i[..z_i.len()];
             self.zero_share(a_i, &mut subtracted[..z_i.len()]);
-            z_i.iter_mut().zip(a_i).for_each(|(z_i, a_i)| *z_i = z_i.wrapping_add(*a_i));
-            out.push_masked(&mut self.session, z_i)?;
+            z_i.iter_mut().zip(a_i).for_each(|(z_i, a_i)| *z_i = z_i.wrapping_add(*a_i) & numbers.mask());
+            let bytes = &mut bytes[..numbers.bytes() * z_i.len()];
+            numbers.write(z_i, bytes);
+            out.push_masked(&mut self.session, bytes)?;
             arriving.keep_up(&mut self.session, out.sent())?;
         }
         out.finish(&mut self.session)?;
-        Ok(Share { mine: z, next: arriving.finish(&mut self.session)?.swap_remove(0) })
+        let sent = arriving.finish(&mut self.session)?.swap_remove(0);
+        let mut next = vec![0; z.len()];
+        for (sent, z_next) in sent.chunks(numbers.bytes() * PIECE).zip(next.chunks_mut(PIECE)) {
+            numbers.read(sent, z_next);
+        }
+        Ok(Share { mine: z, next })
     }
 
     /// The masks of nodes 1 and 2, this node's own ones first.

@@ -41,26 +41,26 @@ fn added_up(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     Ok(Rows { r64, ..Rows::empty(x.rows) })
 }
 
-/// To each row what came before it: the digits one, and twice the digits two.
-struct Before(u32);
+/// To each row what came before it: the first bits, and twice the second ones.
+struct Before(u64);
 
-impl LinearScan<u32, 3> for Before {
-    fn start(_columns: [&[u32]; 3]) -> Self {
+impl LinearScan<u64, 2> for Before {
+    fn start(_columns: [&[u64]; 2]) -> Self {
         Self(0)
     }
 
-    fn piece(&mut self, columns: [&[u32]; 3], factors: [&mut [u32]; 3], base: &mut [u32]) {
-        let [first, second, third] = factors;
+    fn piece(&mut self, columns: [&[u64]; 2], factors: [&mut [u64]; 2], base: &mut [u64]) {
+        let [first, second] = factors;
         for (row, base) in base.iter_mut().enumerate() {
-            (first[row], second[row], third[row], *base) = (self.0, self.0.wrapping_mul(3), 0, self.0);
-            self.0 = self.0.wrapping_add(columns[0][row]).wrapping_add(2_u32.wrapping_mul(columns[1][row]));
+            (first[row], second[row], *base) = (self.0, self.0.wrapping_mul(3), self.0);
+            self.0 = self.0.wrapping_add(columns[0][row]).wrapping_add(2_u64.wrapping_mul(columns[1][row]));
         }
     }
 }
 
 fn scanned(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let digit = [&x.bits[0], &x.bits[1]];
-    Ok(Rows { r32: vec![b.scan_product::<Before, 3>(&digit)?], ..Rows::empty(x.rows) })
+    let bits = [&x.bits[0], &x.bits[1]];
+    Ok(Rows { r64: vec![b.bits_times_scan::<u64, Before, 2>(&bits, bits)?], ..Rows::empty(x.rows) })
 }
 
 /// Both summands of the low bits of x; then a mask, its planes and it.
