@@ -259,9 +259,9 @@ def repeating(what: str, sides: Sides, position: Position | None) -> Unsupported
     """The refusal of a join both of whose sides' keys may repeat. sides: of which a declaration would help."""
     sides_of_tables = [described(relation, keys) for relation, keys in sides]
     found = " or ".join(dict.fromkeys(side for side in sides_of_tables if side is not None))
-    declare = f"declare {found} unique, or how often its values repeat, or " if found else ""
+    declare = f"declare {found} unique or with repeats, or " if found else ""
     return UnsupportedSQL(
         f"{what} whose keys may repeat on both sides",
-        f"{declare}join a subquery with GROUP BY or DISTINCT on its key",
+        f"{declare}group one side by its key",
         position,
     )

@@ -172,7 +172,7 @@ pub struct Join {
     /// shares as valid ones. Then the rows are merged instead of sorted.
     #[serde(default)]
     pub merged: bool,
-    /// The most left rows of equal keys, at least 1. The result has so many rows for each right row.
+    /// The most left rows of equal keys, at least 1. The result has as many rows for each right row.
     #[serde(default = "unique")]
     pub repeats: usize,
     /// The sides whose rows without a match stay, beside NULLs. Left rows stay only where `repeats` is 1.

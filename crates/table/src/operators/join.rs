@@ -6,9 +6,10 @@
 //! nothing: not even which rows match, or how many.
 //!
 //! Where right rows are kept, all that were valid stay valid the first time, and the columns of left are NULL where
-//! there is no such left row. Where left rows are kept, for which r has to be 1, the rows of left follow, in their order, with NULL in the columns of right. They
-//! are valid where they were, and where no valid right row has their keys. A truth column may say which rows are right
-//! rows that found a left row: with right rows kept that is a mark join.
+//! there is no such left row. Where left rows are kept, for which r has to be 1, the rows of left follow, in their
+//! order, with NULL in the columns of right. They are valid where they were, and where no valid right row has their
+//! keys. A truth column may say which rows are right rows that found a left row: with right rows kept that is a mark
+//! join.
 //!
 //! Method: one stable sort of left and right rows by key, left rows first among equals. Then every right row takes over
 //! the columns of the last left row before it, and keeps them if that row's key is its own. Taking over needs no scan.
@@ -42,7 +43,7 @@ use std::sync::Arc;
 
 use tacit_math::Plane;
 use tacit_mpc::circuits::{self, Planes};
-use tacit_mpc::{Backend, Rows, linear};
+use tacit_mpc::{Backend, Linear, Rows, linear};
 
 use super::input::at_most;
 use super::join_order::{Brought, check_sorted, copy_down, copy_down_merged, sort};
@@ -230,7 +231,10 @@ fn beside<B: Backend>(
         (false, _) => Some(all_found),
         (true, None) if join.repeats == 1 => None,
         (true, valid) => {
-            let first = valid.clone().unwrap_or_else(|| b.public_bits(right.rows, || Plane::ones(right.rows)));
+            let mut first = valid.clone().unwrap_or_else(|| b.public_bits(right.rows, || Plane::ones(right.rows)));
+            if join.merged && join.repeats > 1 {
+                first = linear::xor(&first, &matched_only_later(b, found)?);
+            }
             let rest = found[1..].iter();
             Some(linear::concat_bits(&std::iter::once(&first).chain(rest).collect::<Vec<_>>()))
         }
@@ -240,6 +244,13 @@ fn beside<B: Backend>(
         table.order = right.order.clone();
     }
     Ok(table)
+}
+
+/// Which rows match, but not the first of the left rows that they took over. In a merge that one may not count.
+fn matched_only_later<B: Backend>(b: &mut B, found: &[B::Bits]) -> Result<B::Bits> {
+    let later = circuits::or_all(b, found[0].rows(), &found[1..])?;
+    let not_first = b.not(&found[0]);
+    Ok(b.and(&[&not_first], &[&later])?.swap_remove(0))
 }
 
 /// Which left rows are valid and have the keys of no right row that found one.

@@ -18,7 +18,7 @@ use crate::wrong_input::WrongInput;
 /// tacit.plan.physical.lower_join).
 const MOST_PARTNERS: usize = 1 << 24;
 
-/// That a join of so many rows moves no more rows than it may, and keeps left rows only where their keys are unique.
+/// That a join moves no more rows than it may, and keeps left rows only where their keys are unique.
 pub(super) fn check_repeats(left: usize, right: usize, repeats: usize, keeps_left: bool) -> Result<()> {
     if repeats == 0 || (repeats > 1 && keeps_left) {
         return Err(WrongInput::Repeats { repeats }.into());

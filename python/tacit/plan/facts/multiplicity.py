@@ -1,9 +1,9 @@
 """How many rows of a relation can be equal in some columns, from public bounds. Rows with a NULL there do not count.
 
-This bounds a join whose keys are unique on neither side: each row of one side meets at most so many of the other. What
-an owner declares of a column (``repeats``) stays true of filtered rows, and of more columns together. Unique rows occur
-once, and as often as the other columns of a unique set have values, where only some of it are asked about. Rows of
-unions add up, those of joins multiply. No more rows can be equal than there are.
+This bounds a join whose keys are unique on neither side: no row of one side meets more rows of the other. What an owner
+declares of a column (``repeats``) stays true of filtered rows, and of more columns together. Unique rows occur once,
+and as often as the other columns of a unique set have values, where only some of it are asked about. Rows of unions add
+up, those of joins multiply. No more rows can be equal than there are.
 """
 
 from __future__ import annotations

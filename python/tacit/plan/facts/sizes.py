@@ -204,7 +204,7 @@ def _multiplies(relation: Relation) -> bool:
 
 
 def _times(rule: SizeRule, times: int) -> SizeRule | None:
-    """So many rows for each row; None where these are too many to pad to."""
+    """Several rows for each row; None where these are too many to pad to."""
     if times == 1:
         return rule
     if isinstance(rule, Padded):

@@ -128,14 +128,13 @@ def _refuse_partners(relation: Join, left: int, right: int) -> None:
     if repeats == 1 or repeats * (left + right) <= MOST_PARTNERS:
         return
     if max(left, right) >= UNDECLARED_ROWS:
-        advice = "declare their rows"
+        instead = "declare their rows"
         what = "a join of tables that declare no rows, whose keys may repeat on both sides,"
     else:
-        what = f"a join of {left:,} with {right:,} rows, whose keys may repeat {repeats:,} times on both sides,"
+        what = f"a join of {left:,} with {right:,} rows, up to {repeats:,} of one key,"
         sides = (relation.left, relation.left_keys), (relation.right, relation.right_keys)
         found = " or ".join(dict.fromkeys(each for side in sides if (each := described(*side)) is not None))
-        advice = f"declare {found or 'keys'} unique, or that values there repeat less often"
-    instead = f"{advice}: {MOST_PARTNERS:,} rows may be moved, those of both sides as often as keys repeat"
+        instead = f"declare {found or 'keys'} unique or with repeats, for {MOST_PARTNERS:,} rows at most"
     raise UnsupportedSQL(what, instead, relation.position)
 
 

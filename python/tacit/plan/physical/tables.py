@@ -30,7 +30,7 @@ class Rows:
         return Rows(None, f"({self.text}) * ({other.text})", self.most * other.most)
 
     def times(self, number: int) -> Rows:
-        """So many rows for each of them."""
+        """This number of rows for each of them."""
         return self if number == 1 else self * exactly(number)
 
     def at_most(self, bound: int | None) -> Rows:
