@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from . import scalars, statistics
+from . import scalars
+from .aggregating import Aggregates
 from .chance import Chance
-from .columns import Family
+from .columns import Family, literal
 from .expressions import Name, Writer
 from .relations import From, Relations
-from .scalars import is_small
+from .selects import Output, Select
 from .subqueries import Subqueries
+from .windowing import Windows
 from .worlds import World
 
 
@@ -35,51 +37,18 @@ class Question:
 
     def __repr__(self) -> str:
         """As a block of an .slt file, ready to be kept."""
-        used = [table for table in self.world.tables if table.name in self.query]
+        together = self.world.united if "united table" in self.features else ()
+        used = [table for table in self.world.tables if table.name in self.query or table.name in together]
         tables = "\n".join(f"tables\n{table.section}\n----\n{table.csv}" for table in used)
         return f"\n{tables}\nquery to {', '.join(self.to)}\n{self.query}\n# question {self.seed}\n"
-
-
-@dataclass
-class _Output:
-    """An item of the SELECT list. double: whether it is a DOUBLE, which cannot be limited by. loose: see Question."""
-
-    text: str
-    name: str
-    double: bool = False
-    loose: bool = False
-
-
-@dataclass
-class _Select:
-    """A SELECT: what stands before and after its list, or the whole text where no list is written.
-
-    scope: what ORDER BY may use besides the outputs.
-    """
-
-    outputs: list[_Output]
-    before: str = "SELECT "
-    after: str = ""
-    whole: str = ""
-    scope: list[Name] = field(default_factory=list)
-
-    def text(self, *, named: bool = True) -> str:
-        """The SELECT, its outputs with names of their own or without."""
-        listed = [f"{output.text} AS {output.name}" if named else output.text for output in self.outputs]
-        return self.whole or f"{self.before}{', '.join(listed)}{self.after}"
-
-    @property
-    def can_be_nameless(self) -> bool:
-        """Whether its outputs would have different names without AS, of which none is a whole query."""
-        if self.whole or self.before != "SELECT " or any("SELECT" in output.text for output in self.outputs):
-            return False
-        return len({output.text.lower().rsplit(".", 1)[-1] for output in self.outputs}) == len(self.outputs)
 
 
 def question(world: World, seed: str) -> Question:
     """The query of this seed over a world."""
     writer = Writer(Chance(seed))
-    return _Queries(world, writer, Relations(world, writer)).question()
+    relations = Relations(world, writer)
+    windows, aggregates = Windows(writer, relations.fresh), Aggregates(writer, relations.fresh)
+    return _Queries(world, writer, relations, windows, aggregates).question()
 
 
 @dataclass
@@ -87,6 +56,8 @@ class _Queries:
     world: World
     writer: Writer
     relations: Relations
+    windows: Windows
+    aggregates: Aggregates
 
     def question(self) -> Question:
         writer = self.writer
@@ -117,7 +88,7 @@ class _Queries:
         found |= {"recipient that owns nothing"} if set(to) - set(who.owners) else set()
         return found | ({"recipient that is no node"} if set(to) & set(who.clients) else set())
 
-    def _select(self) -> _Select:
+    def _select(self) -> Select:
         clause = self.relations.from_clause()
         where = self._where(clause)
         match self.writer.pick(["rows", "rows", "groups", "groups", "groups", "totals", "star", "windows", "windows"]):
@@ -126,10 +97,10 @@ class _Queries:
             case "windows" if any(name.shown for name in clause.scope):
                 return self._windows(clause, where)
             case "totals":
-                outputs = self._aggregates(clause.scope)
+                outputs = self.aggregates.several(clause.scope)
                 self.writer.note("aggregates without GROUP BY", "")
-                having = self._having(clause.scope) if self.writer.often(5) else ""
-                return _Select(outputs, "SELECT ", f" FROM {clause.text}{where}{having}")
+                having = self.aggregates.having(clause.scope) if self.writer.often(5) else ""
+                return Select(outputs, "SELECT ", f" FROM {clause.text}{where}{having}")
             case "star" if (
                 " JOIN " in clause.text and self.writer.often(2) and (found := self._table_star(clause, where))
             ):
@@ -137,13 +108,13 @@ class _Queries:
             case "star" if (
                 " JOIN " not in clause.text and "," not in clause.text and all(n.shown for n in clause.scope)
             ):
-                outputs = [_Output(name.text, name.bare) for name in clause.scope]
+                outputs = [Output(name.text, name.bare) for name in clause.scope]
                 whole = self.writer.note("*", f"SELECT * FROM {clause.text}{where}")
-                return _Select(outputs, whole=whole, scope=clause.scope)
+                return Select(outputs, whole=whole, scope=clause.scope)
             case _:
                 return self._rows(clause, where)
 
-    def _table_star(self, clause: From, where: str) -> _Select | None:
+    def _table_star(self, clause: From, where: str) -> Select | None:
         """All columns of one relation of several."""
         alias = clause.scope[-1].text.split(".")[0]
         names = [name for name in clause.scope if name.text.startswith(f"{alias}.")]
@@ -151,20 +122,22 @@ class _Queries:
         if ambiguous or not all(name.shown for name in names):
             return None
         whole = self.writer.note("table.*", f"SELECT {alias}.* FROM {clause.text}{where}")
-        return _Select([_Output(name.text, name.bare) for name in names], whole=whole, scope=clause.scope)
+        return Select([Output(name.text, name.bare) for name in names], whole=whole, scope=clause.scope)
 
-    def _rows(self, clause: From, where: str) -> _Select:
+    def _rows(self, clause: From, where: str) -> Select:
         writer = self.writer
         outputs = [self._output(clause.scope) for _ in range(writer.pick([1, 2, 3, 4]))]
-        distinct = writer.note("DISTINCT", "DISTINCT ") if writer.often(4) else ""
+        # What an owner or a recipient computes is refused beneath it.
+        plain = not any("(" in output.text for output in outputs) or writer.often(4)
+        distinct = writer.note("DISTINCT", "DISTINCT ") if plain and writer.often(3) else ""
         after = f" FROM {clause.text}{where}"
         self._reuse_names(outputs, clause.scope)
-        return _Select(outputs, f"SELECT {distinct}", after, scope=[] if distinct else clause.scope)
+        return Select(outputs, f"SELECT {distinct}", after, scope=[] if distinct else clause.scope)
 
-    def _windows(self, clause: From, where: str) -> _Select:
+    def _windows(self, clause: From, where: str) -> Select:
         """Columns beside window functions, and a condition on one of these."""
         writer = self.writer
-        windows = [self._window(clause.scope) for _ in range(writer.pick([1, 1, 2, 3]))]
+        windows = [self.windows.window(clause.scope) for _ in range(writer.pick([1, 1, 2, 3]))]
         qualify = ""
         if writer.often(3):
             number = writer.pick(["1", "2", "3"])
@@ -173,61 +146,12 @@ class _Queries:
             qualify += f"{writer.pick([n for n in clause.scope if n.shown]).text}) <= {number}"
         outputs = [self._column(clause.scope), *windows]
         distinct = writer.note("DISTINCT", "DISTINCT ") if writer.often(6) else ""
-        window = self._named_window(clause.scope, outputs) if writer.often(4) else ""
-        return _Select(outputs, f"SELECT {distinct}", f" FROM {clause.text}{where}{window}{qualify}")
+        window = self.windows.named(clause.scope, outputs) if writer.often(4) else ""
+        return Select(outputs, f"SELECT {distinct}", f" FROM {clause.text}{where}{window}{qualify}")
 
-    def _named_window(self, scope: Sequence[Name], outputs: list[_Output]) -> str:
-        """A window with a name of its own, and functions over it."""
-        writer, name = self.writer, self.relations.fresh("w")
-        for _ in range(writer.pick([1, 2])):
-            call = writer.pick(["count(*)", f"count({writer.pick(scope).text})", "rank()", "dense_rank()"])
-            outputs.append(_Output(writer.note("named window", f"{call} OVER {name}"), self.relations.fresh("o")))
-        order = writer.pick([each for each in scope if each.shown]).text
-        return f" WINDOW {name} AS (PARTITION BY {writer.pick(scope).text} ORDER BY {order}{self._direction()})"
-
-    def _window(self, scope: Sequence[Name]) -> _Output:
-        """A window function. One that tells peers apart is over rows in the order of all columns that it can show."""
-        writer, shown = self.writer, [name for name in scope if name.shown]
-        numbers = [name for name in shown if name.family in ("whole", "decimal")]
-        partition = f"PARTITION BY {writer.pick(scope).text} " if writer.often(2) else ""
-        some = ", ".join(f"{writer.pick(shown).text}{self._direction()}" for _ in range(writer.pick([1, 1, 2])))
-        order = f"ORDER BY {some}" if not writer.often(3) else ""
-        total = f"ORDER BY {', '.join(f'{name.text}{self._direction()}' for name in writer.chance.shuffled(shown))}"
-        frame = ""
-        if writer.often(2):
-            start, end = sorted((writer.pick([-9, -3, -1, 0, 1, 4]), writer.pick([-2, -1, 0, 1, 2, 9])))
-            bounds = [self._bound(start), self._bound(end)]
-            bounds[0] = writer.pick([bounds[0], bounds[0], "UNBOUNDED PRECEDING"])
-            bounds[1] = writer.pick([bounds[1], bounds[1], "UNBOUNDED FOLLOWING"])
-            frame, order = writer.note("ROWS frame", f" ROWS BETWEEN {bounds[0]} AND {bounds[1]}"), total
-        elif order and writer.often(4):
-            peers = writer.pick(["UNBOUNDED PRECEDING AND CURRENT ROW", "CURRENT ROW AND UNBOUNDED FOLLOWING"])
-            frame = writer.note("RANGE frame", f" RANGE BETWEEN {peers}")
-        of = writer.pick(shown).text
-        shifted = f"{of}, {writer.pick([1, 1, 2, 0, 40])}{writer.pick(['', f', {of}'])}"
-        calls = {
-            "row_number()": total, "rank()": f"ORDER BY {some}", "dense_rank()": f"ORDER BY {some}",
-            f"ntile({writer.pick([1, 3, 7])})": total, f"lag({shifted})": total, f"lead({shifted})": total,
-            f"first_value({of})": total + frame, f"last_value({of})": total + frame,
-            "count(*)": order + frame, f"count({of})": order + frame, f"min({of})": order + frame,
-            f"max({of})": order + frame,
-        }  # fmt: skip
-        calls |= {f"{name}({writer.pick(numbers).text})": order + frame for name in ("sum", "avg") if numbers}
-        call = writer.pick(sorted(calls))
-        text = writer.note(f"{call.split('(')[0]} OVER", f"{call} OVER ({partition}{calls[call]})")
-        return _Output(text, self.relations.fresh("o"), double=call.startswith("avg"))
-
-    def _direction(self) -> str:
-        return self.writer.pick(["", "", " DESC"]) + self.writer.pick(["", "", " NULLS FIRST"])
-
-    def _bound(self, distance: int) -> str:
-        if distance == 0:
-            return "CURRENT ROW"
-        return f"{abs(distance)} {'PRECEDING' if distance < 0 else 'FOLLOWING'}"
-
-    def _groups(self, clause: From, where: str) -> _Select:
+    def _groups(self, clause: From, where: str) -> Select:
         writer = self.writer
-        keys: list[_Output] = []
+        keys: list[Output] = []
         for _ in range(writer.pick([1, 1, 2, 3])):
             key = self._output(clause.scope) if writer.often(4) else self._column(clause.scope)
             place = key.text.lstrip("-").isdigit()  # GROUP BY 1 means the first output
@@ -235,8 +159,8 @@ class _Queries:
                 keys.append(key)
         keys = keys or [self._column(clause.scope)]
         shown = [key for key in keys if not writer.often(6)]
-        outputs = [*shown, *self._aggregates(clause.scope)]
-        having = self._having(clause.scope) if writer.often(3) else ""
+        outputs = [*shown, *self.aggregates.several(clause.scope)]
+        having = self.aggregates.having(clause.scope) if writer.often(3) else ""
         listed = ", ".join(key.text for key in keys)
         form = writer.pick(["", "", "", "", "", "", "ROLLUP", "GROUPING SETS", "CUBE"])
         singly = ", ".join(f"({key.text})" for key in keys)
@@ -245,23 +169,24 @@ class _Queries:
         group = writer.note(form or "GROUP BY", f" GROUP BY {written}")
         if not form and len(shown) == len(keys) and writer.often(5):
             form, group = "ALL", writer.note("GROUP BY ALL", " GROUP BY ALL")
+        if form not in ("", "ALL") and (known := [n for n in clause.scope if n.text in [key.text for key in keys]]):
+            outputs += [Output(self._of_key(writer.pick(known)), self.relations.fresh("o"))] if writer.often(2) else []
         if form not in ("", "ALL") and writer.often(2):
-            outputs.append(_Output(writer.note("GROUPING", f"GROUPING({listed})"), self.relations.fresh("o")))
+            outputs.append(Output(writer.note("GROUPING", f"GROUPING({listed})"), self.relations.fresh("o")))
         elif not form and writer.often(6):
-            outputs.append(self._over_groups(keys, clause.scope))
+            outputs.append(self.windows.over_groups(keys, clause.scope))
         self._reuse_names(outputs, clause.scope)
-        return _Select(outputs, "SELECT ", f" FROM {clause.text}{where}{group}{having}")
+        return Select(outputs, "SELECT ", f" FROM {clause.text}{where}{group}{having}")
 
-    def _over_groups(self, keys: Sequence[_Output], scope: Sequence[Name]) -> _Output:
-        """A window over the groups, in an order by how many rows they have."""
-        writer, name = self.writer, self.relations.fresh("o")
-        call = writer.pick(["RANK()", "DENSE_RANK()", "SUM(COUNT(*))", "COUNT(*)", "MAX(COUNT(*))"])
-        over = f"ORDER BY COUNT({writer.pick(scope).text}){self._direction()}"
-        if writer.often(3):
-            over = f"PARTITION BY {keys[0].text} {over}"
-        return _Output(writer.note("window over groups", f"{call} OVER ({over})"), name)
+    def _of_key(self, key: Name) -> str:
+        """What is made of a key, which is NULL where its set lacks it."""
+        if key.origin is None:
+            return self.writer.note("expression of a key", f"{key.text} IS NULL")
+        value = literal(self.writer.pick(key.origin.values))
+        form = self.writer.pick([f"COALESCE({key.text}, {value})", f"{key.text} IS NOT DISTINCT FROM {value}"])
+        return self.writer.note("expression of a key", form)
 
-    def _union(self) -> _Select:
+    def _union(self) -> Select:
         """A set operation on two SELECTs with outputs of the same families."""
         writer = self.writer
         families: list[Family] = [
@@ -271,17 +196,17 @@ class _Queries:
         for _ in range(count):
             clause = self.relations.from_clause()
             listed = [
-                _Output(writer.expression(clause.scope, family, 1), f"o{at}") for at, family in enumerate(families)
+                Output(writer.expression(clause.scope, family, 1), f"o{at}") for at, family in enumerate(families)
             ]
-            sides.append(_Select(listed, after=f" FROM {clause.text}{self._where(clause)}").text())
+            sides.append(Select(listed, after=f" FROM {clause.text}{self._where(clause)}").text())
         words = [writer.pick(["UNION ALL", "UNION", "INTERSECT", "EXCEPT"]) for _ in sides]
-        outputs = [_Output(f"o{at}", f"o{at}") for at, _ in enumerate(families)]
+        outputs = [Output(f"o{at}", f"o{at}") for at, _ in enumerate(families)]
         whole = sides[0]
         for word, side in zip(words[1:], sides[1:], strict=True):
             whole += writer.note(f"{word} of queries", f" {word} ({side})" if writer.often(4) else f" {word} {side}")
         if count > 2:
             writer.note("set operations of three", "")
-        return _Select(outputs, whole=whole)
+        return Select(outputs, whole=whole)
 
     def _where(self, clause: From) -> str:
         writer = self.writer
@@ -318,125 +243,38 @@ class _Queries:
         of = f"{self.writer.pick(['MAX', 'MIN', 'SUM'])}({self.writer.pick(numbers).text})" if numbers else "COUNT(*)"
         return self.writer.note("scalar subquery", f"(SELECT {of} FROM {over.text})")
 
-    def _having(self, scope: Sequence[Name]) -> str:
-        writer = self.writer
-        numbers = [name for name in scope if name.family in ("whole", "decimal")]
-        aggregates = ["COUNT(*)", f"COUNT({writer.pick(scope).text})"]
-        aggregates += [f"{function}({writer.pick(numbers).text})" for function in ("SUM", "MAX", "MIN") if numbers]
-        condition = f"{writer.pick(aggregates)} {writer.pick(['>', '<=', '<>'])} {writer.pick(['1', '0', '10'])}"
-        return writer.note("HAVING", f" HAVING {condition}")
-
-    def _aggregates(self, scope: Sequence[Name]) -> list[_Output]:
-        return [self._aggregate(scope) for _ in range(self.writer.pick([1, 2, 3]))]
-
-    def _aggregate(self, scope: Sequence[Name]) -> _Output:
-        """An aggregate, or an expression over some."""
-        writer, name = self.writer, self.relations.fresh("o")
-        numbers = [each for each in scope if each.family in ("whole", "decimal")]
-        # Of numbers beyond 2^53 DuckDB rounds the two middle ones before it adds them, and tacit does not.
-        middling = [each for each in numbers if is_small(each)]
-        shown = [each for each in scope if each.shown]
-        kinds = ["COUNT(*)", "COUNT", "SUM", "COUNT(DISTINCT)", "MIN", "MAX", "AVG", "MEDIAN", "quotient", "expression"]
-        kinds += ["FILTER", "BOOL_OR", "SUM(DISTINCT)", "QUANTILE_DISC", "QUANTILE_CONT"]
-        if writer.often(5) and (found := self._statistic(scope, middling, name)):
-            return found
-        match writer.pick(kinds):
-            case "COUNT":
-                text = writer.note("COUNT", f"COUNT({self._any(scope)})")
-            case "COUNT(DISTINCT)":
-                text = writer.note("COUNT(DISTINCT)", f"COUNT(DISTINCT {writer.pick(scope).text})")
-            case "SUM" if numbers:
-                text = writer.note("SUM", f"SUM({writer.number(scope, writer.pick([0, 0, 2]))})")
-            case "AVG" if numbers:
-                return _Output(writer.note("AVG", f"AVG({writer.pick(numbers).text})"), name, double=True)
-            case "MEDIAN" if middling:
-                return _Output(writer.note("MEDIAN", f"MEDIAN({writer.pick(middling).text})"), name, double=True)
-            case "FILTER":
-                text, double = statistics.filtered(writer, scope)
-                return _Output(text, name, double)
-            case "BOOL_OR":
-                function = writer.pick(["BOOL_OR", "BOOL_AND", "COUNT_IF"])
-                text = writer.note("BOOL_OR", f"{function}({writer.flag(scope, 1)})")
-            case "SUM(DISTINCT)" if numbers:
-                text = writer.note("SUM(DISTINCT)", f"SUM(DISTINCT {writer.pick(numbers).text})")
-            case "QUANTILE_DISC" if middling:
-                share = writer.pick(["0.25", "0.9", "0.5"])
-                text = writer.note("QUANTILE_DISC", f"QUANTILE_DISC({writer.pick(middling).text}, {share})")
-            case "QUANTILE_CONT" if middling:
-                share = writer.pick(["0.25", "0.75"])
-                text = writer.note("QUANTILE_CONT", f"QUANTILE_CONT({writer.pick(middling).text}, {share})")
-                return _Output(text, name, double=True)
-            case "quotient" if numbers:
-                text = f"SUM({writer.pick(numbers).text}) / COUNT({writer.pick(numbers).text})"
-                return _Output(writer.note("division", text), name, double=True)
-            case "expression" if numbers:
-                number = writer.pick(numbers).text
-                text = writer.pick(
-                    [
-                        f"COALESCE(SUM({number}), 0)",
-                        f"SUM({number}) - COUNT(*)",
-                        f"CASE WHEN COUNT(*) > 1 THEN MAX({number}) END",
-                        f"2 * COUNT({number}) + 1",
-                    ]
-                )
-                writer.note("expression over aggregates", "")
-            case "MIN" | "MAX" as function if shown:
-                text = writer.note(function, f"{function}({writer.pick(shown).text})")
-            case _:
-                text = writer.note("COUNT(*)", "COUNT(*)")
-        return _Output(text, name)
-
-    def _statistic(self, scope: Sequence[Name], small: Sequence[Name], name: str) -> _Output | None:
-        """A less usual aggregate, if the scope has a column for it."""
-        match self.writer.pick(["loose", "WITHIN GROUP", "ANY_VALUE"]):
-            case "loose" if text := statistics.loose(self.writer, scope):
-                return _Output(text, name, double=True, loose=True)
-            case "WITHIN GROUP" if small:
-                text, double = statistics.within_group(self.writer, small)
-                return _Output(text, name, double, loose=double)
-            case "ANY_VALUE" if text := statistics.any_value(self.writer, scope):
-                return _Output(text, name)
-            case _:
-                return None
-
-    def _reuse_names(self, outputs: Sequence[_Output], scope: Sequence[Name]) -> None:
+    def _reuse_names(self, outputs: Sequence[Output], scope: Sequence[Name]) -> None:
         """Name outputs as columns that they are not: a plan that tells columns by their names would confuse them."""
         for output in outputs:
             free = {name.bare for name in scope} - {each.name for each in outputs}
             if free and self.writer.often(2):
                 output.name = self.writer.note("output named as another column", self.writer.pick(sorted(free)))
 
-    def _any(self, scope: Sequence[Name]) -> str:
-        subject = self.writer.pick(scope)
-        return (
-            self.writer.expression(scope, subject.family, 1) if self.writer.often(3) and subject.shown else subject.text
-        )
-
-    def _column(self, scope: Sequence[Name]) -> _Output:
+    def _column(self, scope: Sequence[Name]) -> Output:
         """A column as output."""
         shown = [name for name in scope if name.shown]
         if not shown:
-            return _Output("1 + 1", self.relations.fresh("o"))
-        return _Output(self.writer.pick(shown).text, self.relations.fresh("o"))
+            return Output("1 + 1", self.relations.fresh("o"))
+        return Output(self.writer.pick(shown).text, self.relations.fresh("o"))
 
-    def _output(self, scope: Sequence[Name]) -> _Output:
+    def _output(self, scope: Sequence[Name]) -> Output:
         """An expression as output."""
         writer, name = self.writer, self.relations.fresh("o")
         shown = [each for each in scope if each.shown]
         if not shown:
-            return _Output("1 + 1", name)
+            return Output("1 + 1", name)
         if writer.often(10) and "scalar subquery" not in writer.features:
-            return _Output(self._scalar(), name)
+            return Output(self._scalar(), name)
         if writer.often(12):
-            return _Output(Subqueries(writer, self.relations).value(scope), name)
-        if writer.often(3) and (found := scalars.output(writer, shown)):
-            return _Output(found, name)
+            return Output(Subqueries(writer, self.relations).value(scope), name)
+        if writer.often(4) and (found := scalars.output(writer, shown)):
+            return Output(found, name)
         subject = writer.pick(shown)
         if writer.often(2):
-            return _Output(subject.text, name)
-        return _Output(writer.expression(shown, subject.family, 2), name)
+            return Output(subject.text, name)
+        return Output(writer.expression(shown, subject.family, 2), name)
 
-    def _order(self, select: _Select) -> tuple[tuple[int, ...], bool, str]:
+    def _order(self, select: Select) -> tuple[tuple[int, ...], bool, str]:
         """ORDER BY, LIMIT and OFFSET: the outputs it orders by, whether they fix the order, and the text."""
         writer = self.writer
         places = list(range(len(select.outputs)))
@@ -462,7 +300,7 @@ class _Queries:
             case _:
                 return (), False, ""
 
-    def _term(self, output: _Output, at: int) -> str:
+    def _term(self, output: Output, at: int) -> str:
         direction = self.writer.pick(["", " DESC", " ASC"])
         nulls = self.writer.pick(["", "", " NULLS FIRST", " NULLS LAST"])
         self.writer.note(nulls.strip() or "ORDER BY", "")

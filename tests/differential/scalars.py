@@ -71,12 +71,12 @@ def output(writer: Writer, scope: Sequence[Name]) -> str | None:
 
 def day(writer: Writer, scope: Sequence[Name]) -> str | None:
     """A day that is made of another."""
-    narrow = _narrow(scope, "date")
+    narrow, moments = _narrow(scope, "date"), _narrow(scope, "moment")
+    if (narrow or moments) and (writer.often(2) or not narrow):
+        return writer.note("LAST_DAY", f"LAST_DAY({writer.pick([*narrow, *moments]).text})")
     if not narrow:
         return None
     of = writer.pick(narrow).text
-    if writer.often(2):
-        return writer.note("LAST_DAY", f"LAST_DAY({of})")
     return writer.note("date + days", f"({of} {writer.pick('+-')} {writer.pick(['1', '30', '365'])})")
 
 

@@ -31,7 +31,7 @@ class Subqueries:
     def condition(self, scope: Sequence[Name]) -> str:
         """A condition, "" if the scope has no column for one."""
         forms = [self._exists, self._exists_other, self._member, self._quantified, self._compared, self._average]
-        forms += [self._members, self._average, self._quantified]
+        forms += [self._members, self._average, self._quantified, self._exists]
         return self.writer.pick(forms)(scope)
 
     def value(self, scope: Sequence[Name]) -> str:

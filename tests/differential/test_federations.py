@@ -34,7 +34,7 @@ def of(*counts: int) -> Draw:
 def test_two_to_eight_owners(keys: Path) -> None:
     met = Tally()
     for owners in (2, 3, 5, 8):
-        tally = compare(in_clear, 400 if NIGHTLY else 24, keys, of(owners), seed=f"{SEED}-of-{owners}")
+        tally = compare(in_clear, 400 if NIGHTLY else 24, keys, of(owners), seed=f"{SEED}-of-{owners}", each=4)
         assert tally.answered[f"{owners} owners"] >= 16, tally.outcomes
         met.answered.update(tally.answered)
     assert [each for each in WHO if not met.answered[each]] == []
@@ -42,10 +42,10 @@ def test_two_to_eight_owners(keys: Path) -> None:
 
 @pytest.mark.parametrize("owners", [2, 3, 5, 8])
 def test_among_nodes_and_clients(owners: int, keys: Path) -> None:
-    compare(among_threads, 80 if NIGHTLY else 4, keys, of(owners), seed=f"{SEED}-of-{owners}")
+    compare(among_threads, 80 if NIGHTLY else 4, keys, of(owners), seed=f"{SEED}-of-{owners}", each=2)
 
 
 @pytest.mark.nightly
 def test_by_processes(keys: Path) -> None:
-    tally = compare(by_processes, 16, keys, of(*OWNERS), seed=f"{SEED}-processes", listening=True)
+    tally = compare(by_processes, 16, keys, of(*OWNERS), seed=f"{SEED}-processes", each=2, listening=True)
     assert sum(tally.answered[f"{owners} owners"] for owners in OWNERS) >= 12, tally.outcomes

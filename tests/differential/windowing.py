@@ -1,0 +1,75 @@
+"""Generated window functions: over rows, under a name of their own, and over groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .expressions import Name, Writer
+from .selects import Output
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Draws window functions. fresh: makes a name that nothing has, of a letter."""
+
+    writer: Writer
+    fresh: Callable[[str], str]
+
+    def named(self, scope: Sequence[Name], outputs: list[Output]) -> str:
+        """A window with a name of its own, and functions over it."""
+        writer, name = self.writer, self.fresh("w")
+        for _ in range(writer.pick([1, 2])):
+            call = writer.pick(["count(*)", f"count({writer.pick(scope).text})", "rank()", "dense_rank()"])
+            outputs.append(Output(writer.note("named window", f"{call} OVER {name}"), self.fresh("o")))
+        order = writer.pick([each for each in scope if each.shown]).text
+        return f" WINDOW {name} AS (PARTITION BY {writer.pick(scope).text} ORDER BY {order}{self._direction()})"
+
+    def window(self, scope: Sequence[Name]) -> Output:
+        """A window function. One that tells peers apart is over rows in the order of all columns that it can show."""
+        writer, shown = self.writer, [name for name in scope if name.shown]
+        numbers = [name for name in shown if name.family in ("whole", "decimal")]
+        partition = f"PARTITION BY {writer.pick(scope).text} " if writer.often(2) else ""
+        some = ", ".join(f"{writer.pick(shown).text}{self._direction()}" for _ in range(writer.pick([1, 1, 2])))
+        order = f"ORDER BY {some}" if not writer.often(3) else ""
+        total = f"ORDER BY {', '.join(f'{name.text}{self._direction()}' for name in writer.chance.shuffled(shown))}"
+        frame = ""
+        if writer.often(2):
+            start, end = sorted((writer.pick([-9, -3, -1, 0, 1, 4]), writer.pick([-2, -1, 0, 1, 2, 9])))
+            bounds = [self._bound(start), self._bound(end)]
+            bounds[0] = writer.pick([bounds[0], bounds[0], "UNBOUNDED PRECEDING"])
+            bounds[1] = writer.pick([bounds[1], bounds[1], "UNBOUNDED FOLLOWING"])
+            frame, order = writer.note("ROWS frame", f" ROWS BETWEEN {bounds[0]} AND {bounds[1]}"), total
+        elif order and writer.often(4):
+            peers = writer.pick(["UNBOUNDED PRECEDING AND CURRENT ROW", "CURRENT ROW AND UNBOUNDED FOLLOWING"])
+            frame = writer.note("RANGE frame", f" RANGE BETWEEN {peers}")
+        of = writer.pick(shown).text
+        shifted = f"{of}, {writer.pick([1, 1, 2, 0, 40])}{writer.pick(['', f', {of}'])}"
+        calls = {
+            "row_number()": total, "rank()": f"ORDER BY {some}", "dense_rank()": f"ORDER BY {some}",
+            f"ntile({writer.pick([1, 3, 7])})": total, f"lag({shifted})": total, f"lead({shifted})": total,
+            f"first_value({of})": total + frame, f"last_value({of})": total + frame,
+            "count(*)": order + frame, f"count({of})": order + frame, f"min({of})": order + frame,
+            f"max({of})": order + frame,
+        }  # fmt: skip
+        calls |= {f"{name}({writer.pick(numbers).text})": order + frame for name in ("sum", "avg") if numbers}
+        call = writer.pick(sorted(calls))
+        text = writer.note(f"{call.split('(')[0]} OVER", f"{call} OVER ({partition}{calls[call]})")
+        return Output(text, self.fresh("o"), double=call.startswith("avg"))
+
+    def _direction(self) -> str:
+        return self.writer.pick(["", "", " DESC"]) + self.writer.pick(["", "", " NULLS FIRST"])
+
+    def _bound(self, distance: int) -> str:
+        if distance == 0:
+            return "CURRENT ROW"
+        return f"{abs(distance)} {'PRECEDING' if distance < 0 else 'FOLLOWING'}"
+
+    def over_groups(self, keys: Sequence[Output], scope: Sequence[Name]) -> Output:
+        """A window over the groups, in an order by how many rows they have."""
+        writer, name = self.writer, self.fresh("o")
+        call = writer.pick(["RANK()", "DENSE_RANK()", "SUM(COUNT(*))", "COUNT(*)", "MAX(COUNT(*))"])
+        over = f"ORDER BY COUNT({writer.pick(scope).text}){self._direction()}"
+        if writer.often(3):
+            over = f"PARTITION BY {keys[0].text} {over}"
+        return Output(writer.note("window over groups", f"{call} OVER ({over})"), name)
