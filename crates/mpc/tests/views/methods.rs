@@ -166,6 +166,7 @@ fn all_methods<B: Told + 'static>(rows: &[usize], sources: &[Source], effort: Ef
 }
 
 // views: crates/mpc/src/backends/wire.rs
+// views: crates/mpc/src/backends/numbers.rs
 // views: crates/mpc/src/backends/rep3/and.rs
 // views: crates/mpc/src/backends/rep3/multiply.rs
 // views: crates/mpc/src/backends/rep3/scan.rs
