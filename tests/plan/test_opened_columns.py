@@ -22,7 +22,7 @@ from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Limit, Literal, 
 from tacit.plan.algebra.types import Double
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.kinds import Kind
-from tacit.plan.physical.disclosure import KeyValues, OpenedColumns
+from tacit.plan.physical.disclosure import Disclosure, KeyValues, OpenedColumns, SeenKeys
 from tacit.plan.physical.operators import Named
 from tacit.plan.physical.operators import Project as Computing
 from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, ReleaseStep, SecureStep, TailStep
@@ -96,7 +96,7 @@ def unexplained(plan: PlacedPlan) -> set[str]:
     found: set[str] = set()
     for disclosure in plan.disclosures:
         opened = {column.name for column in disclosure.permit.columns}
-        if isinstance(disclosure.shown, KeyValues):  # not to the recipients of the answer
+        if isinstance(disclosure.shown, KeyValues | SeenKeys):  # not to the recipients of the answer
             found |= opened - {each.name for each in disclosure.shown.columns}
             continue
         if not opened:
@@ -172,11 +172,20 @@ def test_each_opened_column_and_number_has_sources(path: Path) -> None:
         declared = {(each.owner, each.name): {c.field.name for c in each.columns} for each in plan.catalog.tables}
         for disclosure in plan.disclosures:
             derivation, permit = disclosure.derivation, disclosure.permit
-            assert [name for name, _ in derivation.values] == [each.name for each in permit.columns]
+            assert derived(disclosure) == [each.name for each in permit.columns]
             assert derivation.presence, "rows come from tables"
             uses = [*derivation.presence, *(use for _, found in derivation.values for use in found)]
             for source in (use.source for use in uses):
                 assert source.column is None or source.column in declared[str(source.owner), source.table]
+
+
+def derived(disclosure: Disclosure) -> list[str]:
+    """The opened columns that have sources. A key that a party sees stands for those of all sides."""
+    names = [name for name, _ in disclosure.derivation.values]
+    if not isinstance(disclosure.shown, SeenKeys):
+        return names
+    assert len(names) == sum(disclosure.shown.sides)
+    return names[: disclosure.shown.sides[0]]
 
 
 def credit() -> PlacedPlan:

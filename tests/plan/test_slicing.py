@@ -65,7 +65,7 @@ def test_explain_says_why_it_is_done_and_how_long_both_plans_take() -> None:
 
 
 def test_explain_says_why_it_is_not_worth_it() -> None:
-    plan = planned(GROUPS, with_rows(20))
+    plan = planned(GROUPS, with_rows(8))
     (reason,) = plan.slicing
     assert not is_sliced(plan)
     assert reason.startswith("pid of diagnoses_a and diagnoses_b: not sliced: predicted 0.0")

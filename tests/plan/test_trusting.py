@@ -11,7 +11,7 @@ from tacit.plan.account.explain import explain_text
 from tacit.plan.algebra.types import Integer
 from tacit.plan.facts.catalog import Catalog, Column, Table
 from tacit.plan.facts.terms import FUNCTIONS, ColumnTerms, Terms, selecting
-from tacit.plan.physical.operators import GroupBy, Join
+from tacit.plan.physical.operators import GroupBy, GroupJoin, Join
 from tacit.plan.physical.placed import PlacedPlan, SecureStep
 from tacit.sql import compile_query
 
@@ -34,9 +34,10 @@ def of_readers(left: Iterable[str], right: Iterable[str], owners: tuple[str, str
 
 
 def trusted(plan: PlacedPlan) -> dict[str, str | None]:
-    """Step to the party that orders its rows."""
-    operators = (step.operator for step in plan.steps if isinstance(step, SecureStep))
-    return {f"{each.id}.{each.op}": each.trusted for each in operators if isinstance(each, Join | GroupBy)}
+    """Step to the party that orders its rows. Nobody orders those of a join that is one step with its groups."""
+    operators = [step.operator for step in plan.steps if isinstance(step, SecureStep)]
+    found = {f"{each.id}.{each.op}": each.trusted for each in operators if isinstance(each, Join | GroupBy)}
+    return found | {f"{each.id}.{each.op}": None for each in operators if isinstance(each, GroupJoin)}
 
 
 def orders(query: str, catalog: Catalog, to: tuple[str, ...] = ("b",)) -> set[str | None]:

@@ -91,8 +91,8 @@ CHOICES = (
 A match is held against a join that a trusted party orders, and that is chosen anew of the joins that are left.
 """
 
-SECURE = (*NORMAL, FULL_JOINS, *FRONTIER, *CHOICES)
-"""What a query goes through whose rows the nodes keep."""
+SECURE = (*NORMAL, FULL_JOINS, *FRONTIER, MERGING, Rule("matching", choose_matches), MERGING)
+"""What a query goes through whose rows the nodes keep: nobody sees keys for these."""
 
 
 def _slices(stage: Stage, pricing: Pricing) -> Stage:
