@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import count
+import struct
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, count
 from pathlib import Path
 from typing import Any
 
+import pyarrow
 import pytest
 
+from tacit.agent.diagnosis import diagnose
+from tacit.agent.faults import cause
+from tacit.local.duckdb_engine import LocalEngine
+from tacit.local.engine import ArrowStream
+from tacit.plan.physical.operators import Given
 from tacit.plan.physical.placed import KeysStep, PlacedPlan
 from tacit.plan.rules import slicing
 from tacit.sql import compile_query
@@ -16,7 +23,7 @@ from tacit.sql import compile_query
 from .comparing import assert_equal
 from .federations import make_keys, pooled
 from .running import among_threads, reference
-from .slices import ALL, PARTIES, Row, federation_of
+from .slices import ALL, PARTIES, Row, federation_of, watched
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +71,29 @@ def test_a_slice_that_is_read_twice_has_all_of_its_rows(all_keys: Path, tmp_path
         expected = reference(database, TWICE)
     assert len(expected.rows) == 1
     assert_equal(among_threads(federation, plan, tmp_path), expected, (), total=False)
+
+
+def text_of_bytes(strings: list[bytes]) -> pyarrow.Table:
+    """A column of strings that need not be UTF-8: nothing here checks them."""
+    ends = [0, *accumulate(map(len, strings))]
+    buffers = [None, pyarrow.py_buffer(struct.pack(f"<{len(ends)}i", *ends)), pyarrow.py_buffer(b"".join(strings))]
+    return pyarrow.table({"site": pyarrow.Array.from_buffers(pyarrow.string(), len(strings), buffers)})
+
+
+def test_keys_that_are_no_text_are_said_to_be_the_owners(
+    all_keys: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An owner's other software shares bytes that are not UTF-8. Nobody takes that for a fault of its own tacit."""
+    federation = federation_of(tmp_path, all_keys, {"at_a": LONELY, "at_b": LONELY, "at_d": LONELY})
+    plan = compile_query(f"SELECT site, SUM(cost) AS total FROM {ALL} GROUP BY site", federation.catalog, ("c",))
+    step = next(each for each in plan.steps if isinstance(each, KeysStep) and each.owner == "a")
+    encode = LocalEngine.encode
+
+    def encoded(engine: LocalEngine, local: int, columns: Sequence[Given]) -> ArrowStream:
+        return text_of_bytes([b"\xff\xfe"]) if local == step.id - 2 else encode(engine, local, columns)
+
+    monkeypatch.setattr(LocalEngine, "encode", encoded)
+    seen = watched(federation, plan)
+    told = cause([diagnose(error) for party in ("b", "d") if (error := seen[party].error) is not None])
+    assert told.sentence == "a has given keys that are no text; ask a to check its tacit."
+    assert not any(f"{plan.steps[-2].id}.release" in each.opened for each in seen.values())
