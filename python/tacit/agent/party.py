@@ -40,6 +40,7 @@ from tacit.plan import plan_hash
 from tacit.plan.account.describe import name as step_name
 from tacit.plan.account.serialise import canonical
 from tacit.plan.facts.catalog import KeptTable
+from tacit.plan.facts.kinds import opened_rep
 from tacit.plan.physical.cost import declared_link, shared_prices
 from tacit.plan.physical.placed import (
     DropStep,
@@ -268,12 +269,18 @@ class PartyRun:
 
     def _keys(self, session: _native.Session, engine: LocalEngine, step: KeysStep) -> int | None:
         """Take in the keys of another owner, if they are opened to this one."""
-        opened = session.release(step.id)
+        try:
+            opened = session.release(step.id)
+        except _native.InternalError as error:
+            if not any(opened_rep(each.type) == "bytes" for each in step.fields):
+                raise
+            # Native code finds strings that are no UTF-8, which no owner's tacit shares.
+            raise _wrong_keys(step, "that are no text") from error
         if opened is None:
             return None
         self._opened_rows[step_name(step)] = opened.rows
         if (problem := engine.take_keys(step, opened)) is not None:
-            raise RunError(Fault.PEER, f"{step.owner} has given keys {problem}; ask {step.owner} to check its tacit.")
+            raise _wrong_keys(step, problem)
         return opened.rows
 
     def _keep(self, session: _native.Session, step: KeepStep) -> int:
@@ -343,3 +350,8 @@ class PartyRun:
             return recording.ledger.append("completed", content)
         except LedgerError as error:
             return {**content, "unrecorded": str(error)}
+
+
+def _wrong_keys(step: KeysStep, problem: str) -> RunError:
+    """What is said of the keys of another owner. problem: it follows "has given keys"."""
+    return RunError(Fault.PEER, f"{step.owner} has given keys {problem}; ask {step.owner} to check its tacit.")

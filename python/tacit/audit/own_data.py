@@ -16,7 +16,7 @@ from tacit.local.errors import told
 from tacit.local.macros import MACROS
 from tacit.local.render import render
 from tacit.local.source import data_path
-from tacit.plan.algebra.relations import Opened, Relation, Scan
+from tacit.plan.algebra.relations import Opened, Relation, Scan, Slice
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.catalog import Table
 
@@ -101,6 +101,10 @@ class OwnData:
     def opened(self, opened: Opened) -> str:
         """A query is checked before anything is opened."""
         raise AssertionError(f"step {opened.step} has not been opened")
+
+    def sliced(self, sliced: Slice) -> str:
+        """A query is checked as it is asked, before it is planned."""
+        raise AssertionError(f"a query has no slice of {', '.join(sliced.keys)}")
 
 
 ROW_SQL = quoted(ROW)

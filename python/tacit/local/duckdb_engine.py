@@ -23,6 +23,7 @@ from tacit.local.keys import wrong_keys
 from tacit.local.macros import MACROS
 from tacit.local.render import render
 from tacit.local.size import unfiltered_rows
+from tacit.local.slices import slice_query
 from tacit.local.source import Source, data_path, used_fields
 from tacit.local.sql_types import NO_COLUMNS
 from tacit.plan.algebra.relations import Opened, Scan, Slice
@@ -48,6 +49,7 @@ class LocalEngine:
         self._used = _used_columns(plan, party, self._owned)
         self._sources: dict[str, Source] | None = None
         self._rows: dict[str, int] = {}
+        self._slices: dict[Slice, str] = {}
         self._secret = secrets.token_bytes(32)
         self._spill = tempfile.TemporaryDirectory(prefix="tacit-")
 
@@ -140,10 +142,18 @@ class LocalEngine:
         """Where the rows of a release are (for ``render``)."""
         return _opened(opened.step)
 
+    def sliced(self, sliced: Slice) -> str:
+        """Where the rows of a slice are (for ``render``). It is computed once, by a query of its own."""
+        if sliced not in self._slices:
+            name = f"slice {len(self._slices) + 1}"
+            rows, *keys = (render(each, fields(each), self) for each in (sliced.input, *sliced.others))
+            self._keep(name, slice_query(sliced, rows, keys))
+            self._slices[sliced] = name
+        return self._slices[sliced]
+
     def _sliced_rows(self, sliced: Slice) -> int:
         """How many rows a slice has."""
-        rows = render(sliced, fields(sliced), self)
-        (found,) = self.database.execute(f"SELECT count(*) FROM ({rows}) AS t").fetchall()[0]
+        (found,) = self.database.execute(f"SELECT count(*) FROM {quoted(self.sliced(sliced))}").fetchall()[0]
         return int(found)
 
     def _open(self, name: str, used: frozenset[str]) -> Source:

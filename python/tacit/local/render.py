@@ -52,6 +52,9 @@ class Leaves(Protocol):
     def opened(self, opened: Opened) -> str:
         """The database's table or view with the rows of a release."""
 
+    def sliced(self, sliced: Slice) -> str:
+        """The database's table with the rows of a slice."""
+
 
 def render(relation: Relation, output: tuple[Field, ...], leaves: Leaves, secret: bytes | None = None) -> str:
     """The SQL of a relation. Its result has exactly the output's columns, in these types, in the relation's order.
@@ -89,7 +92,7 @@ class _Renderer:
             case Mark():
                 return self._mark(relation)
             case Slice():
-                return self._slice(relation)
+                return _select(_columns(names(relation))).from_(_table(self._leaves.sliced(relation)))
             case Pairs(left, right):
                 return self._beside(left, right).join(self._side(right, "r"), join_type="cross")
             case FullJoin():
@@ -148,24 +151,6 @@ class _Renderer:
         rows = exp.select("1").from_(self._side(mark.choices, "r")).where(*equal)
         outputs = [*_columns(names(mark.input), "l"), (mark.name, exp.Exists(this=rows))]
         return _select(outputs).from_(self._side(mark.input, "l"))
-
-    def _slice(self, relation: Slice) -> exp.Query:
-        """The rows whose key is, or is not, among those of others. NULL is a key as any other."""
-        columns = [(str(place), place) for place in range(len(relation.keys))]
-        listed = [
-            _over(self.render(each), [(name, column(names(each)[place])) for name, place in columns])
-            for each in relation.others
-        ]
-        keys: exp.Query = listed[0]
-        for each in listed[1:]:
-            keys = exp.union(keys, each, distinct=False, copy=False)
-        equal = [
-            exp.NullSafeEQ(this=column(own, "l"), expression=column(name, "r"))
-            for own, (name, _) in zip(relation.keys, columns, strict=True)
-        ]
-        found = exp.Exists(this=exp.select("1").from_(keys.subquery("r", copy=False)).where(*equal))
-        rows = _select(_columns(names(relation), "l")).from_(self._side(relation.input, "l"))
-        return rows.where(found if relation.shared else exp.Not(this=found))
 
     def _beside(self, left: Relation, right: Relation) -> exp.Select:
         """The columns of both sides, from the left side, to be joined with the right one."""

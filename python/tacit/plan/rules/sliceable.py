@@ -49,11 +49,15 @@ class Sliceable:
 
 @dataclass(frozen=True)
 class Slicing:
-    """Slices of a query's parts. parties: who has to be allowed to read keys; None: somebody besides the owner."""
+    """Slices of a query's parts. parties: who has to be allowed to read keys; None: somebody besides the owner.
+
+    alone: the owner that alone gets the answer, if one does. Its own rules do not bind the question.
+    """
 
     catalog: Catalog
     readers: Readers
     parties: Parties | None
+    alone: str | None = None
 
     def parts(self, relation: Relation) -> Iterator[Sliceable]:
         """The largest parts that can be sliced."""
@@ -143,13 +147,20 @@ class Slicing:
     def _is_open(self, relation: Relation) -> bool:
         """Whether no rule of the tables' owners speaks against that all parties learn keys."""
         named = {scan.table for scan in scans(relation)}
-        return all(_allows(table, self.parties or frozenset()) for table in self.catalog.tables if table.name in named)
+        tables = [table for table in self.catalog.tables if table.name in named]
+        lasting = all(_lasts(table) for table in tables if table.owner == self.alone)
+        return lasting and all(_allows(table, self.parties or frozenset()) for table in tables)
 
 
 def _allows(table: Table, parties: Parties) -> bool:
     """Whether an owner lets parties learn which single rows a table has, and promises no floor for any of them."""
     floors = [table.terms.least_group if table.terms else None, *(each.terms.least_group for each in table.columns)]
     return all(each is None for each in floors) and all(matches_allowed(table, party) for party in parties)
+
+
+def _lasts(table: Table) -> bool:
+    """Whether an offer lets others read columns without an end, and in any question: nothing has compared this one."""
+    return table.terms is None or (table.terms.until is None and table.terms.allow is None)
 
 
 def _added_up(counting: Aggregate, parts: tuple[Relation, ...]) -> Relation:

@@ -9,6 +9,8 @@ them: its nodes, its recipients and the owners of its tables. Numbers of rows th
 Keys are those of the largest local part that all may read: its key columns, and those that decide its rows, have all of
 these parties as readers (tacit.plan.facts.readers). A floor promises that nothing is shown of few rows, so that a table
 with one is not sliced. Nor is one whose terms do not let all of these parties learn which of its rows match others.
+An owner that alone gets an answer is not bound by its own rules, so that nothing has held the question against them.
+Then its table is not sliced if the rules have a last day or a list of questions.
 
 Of the plans with and without slices the one is taken that the cost model finds fastest.
 """
@@ -34,7 +36,7 @@ def choose_slices(stage: Stage, pricing: Pricing, rest: Rest) -> Stage:
     if not _has_readers(stage, pricing):
         return stage
     readers, parties = Readers(pricing.catalog), _parties(stage, pricing)
-    slicing = Slicing(pricing.catalog, readers, parties)
+    slicing = Slicing(pricing.catalog, readers, parties, _alone(pricing))
     parts = _each_once(slicing.parts(stage.core))
     if not parts:
         some = Slicing(pricing.catalog, readers, None)
@@ -67,6 +69,12 @@ def _parties(stage: Stage, pricing: Pricing) -> Parties:
     owners = {scan.owner for scan in scans(stage.core)}
     kept = {party for table in pricing.catalog.kept for party in table.owners}
     return frozenset({*pricing.catalog.nodes, *pricing.recipients, *owners, *kept})
+
+
+def _alone(pricing: Pricing) -> str | None:
+    """The party that alone gets the answer, if one does."""
+    found = set(pricing.recipients)
+    return found.pop() if len(found) == 1 else None
 
 
 def _seconds(stage: Stage, pricing: Pricing, rest: Rest) -> float | None:
