@@ -9,7 +9,6 @@ mod components;
 pub mod cost;
 mod generator;
 mod networked;
-mod numbers;
 mod recipients;
 pub mod rep3;
 mod tally;

@@ -298,14 +298,15 @@ impl<B: Dealing + 'static> Backend for Engine<B> {
         if self.is_real() { self.inner.select(bits, x) } else { self.mul(x, x) }
     }
 
-    fn scan_product<S: LinearScan<u32, N>, const N: usize>(
+    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
         &mut self,
         digit: &[&Self::Bits],
-    ) -> Result<Self::Vector<u32>> {
+        bits: [&Self::Bits; N],
+    ) -> Result<Self::Vector<R>> {
         if self.is_real() {
-            return self.inner.scan_product::<S, N>(digit);
+            return self.inner.scan_product::<R, S, N>(digit, bits);
         }
-        Ok(self.random_vector(digit[0].rows()))
+        Ok(self.random_vector(bits[0].rows()))
     }
 
     fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {
