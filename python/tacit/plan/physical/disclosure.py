@@ -182,9 +182,10 @@ class Disclosure:
 
     @property
     def kind(self) -> DisclosureKind:
-        """What it is: "answer" (the query's own result), "value" (opened values beyond the answer), "keys" (values of
-        columns by which rows are sliced, or of rows in a random order, to one party). "size": a number of rows;
-        "matches": which rows match."""
+        """What it is: "answer" (the query's own result) or "value" (opened values beyond the answer). "keys": values of
+        columns by which rows are sliced, or that one party sees in a random order. "size": a number of rows. "matches":
+        which rows match.
+        """
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
