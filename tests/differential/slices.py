@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tacit import _native
 from tacit.agent.events import Event
 from tacit.agent.federation import Federation
@@ -17,6 +19,7 @@ from tacit.local.database import quoted
 from tacit.local.duckdb_engine import LocalEngine
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.physical.placed import KeysStep, LocalStep, PlacedPlan
+from tacit.plan.rules import trusting
 
 from .costs import last_figures
 from .federations import Declared, store
@@ -37,6 +40,11 @@ HEADER = "pid,site,day,cost"
 Row = tuple[object, ...]
 BOTH = "(SELECT * FROM at_a UNION ALL SELECT * FROM at_d) v"
 ALL = "(SELECT * FROM at_a UNION ALL SELECT * FROM at_b UNION ALL SELECT * FROM at_d) v"
+
+
+def nobody_orders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No party orders rows by keys, which all may read where rows are sliced: plans choose between both by price."""
+    monkeypatch.setattr(trusting, "_permitted", lambda stage, pricing: {})
 
 
 def declared(name: str, owner: str, rows: list[Row], facts: str) -> Declared:

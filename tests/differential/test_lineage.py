@@ -25,7 +25,7 @@ from tacit.plan.facts.fields import names
 from tacit.plan.facts.lineage import Lineage, lineage
 from tacit.plan.facts.sources import Source
 from tacit.plan.rules.sequence import RULES, applied
-from tacit.plan.rules.stage import Stage
+from tacit.plan.rules.stage import Predicted, Stage
 from tacit.sql import bind
 
 from .asking import stored
@@ -88,7 +88,10 @@ class Later:
         return ()
 
     def seconds(self, stage: Stage) -> float:
-        return next(self.times)
+        return self.predicted(stage).seconds
+
+    def predicted(self, stage: Stage) -> Predicted:
+        return Predicted(next(self.times), 0, 0)
 
 
 def _pool(question: Question, bound: Relation, catalog: Catalog) -> Pool:

@@ -21,11 +21,16 @@ from tacit.plan.physical.placed import InputStep, KeysStep, LocalStep, PlacedPla
 from tacit.sql import compile_query
 
 from .federations import make_keys
-from .slices import ALL, BOTH, PARTIES, Row, federation_of, watched
+from .slices import ALL, BOTH, PARTIES, Row, federation_of, nobody_orders, watched
 
 GROUPS = f"SELECT pid, COUNT(*) AS n, SUM(cost) AS total FROM {ALL} GROUP BY pid"
 WINDOW = f"SELECT pid, day, SUM(cost) OVER (PARTITION BY pid ORDER BY day) AS running FROM {ALL}"
 PRIVATE = f"SELECT site, COUNT(*) AS n FROM {ALL} WHERE pid IN (SELECT pid FROM {BOTH} WHERE cost > 6) GROUP BY site"
+
+
+@pytest.fixture(autouse=True)
+def _slices_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody_orders(monkeypatch)
 
 
 @pytest.fixture(scope="module")

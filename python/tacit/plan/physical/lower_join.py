@@ -55,6 +55,8 @@ def place_join(
         trusted=trusted,
         repeats=relation.repeats,
     )
+    if relation.kept == "none":
+        left_columns = _present(left_columns, operator.left_keys)
     columns = {
         **(_nullable(left_columns) if relation.keeps_right else left_columns),
         **(_nullable(right_columns) if relation.keeps_left else right_columns),
@@ -157,6 +159,16 @@ def _nullable(columns: Columns) -> Columns:
     """The columns of a side without a row beside some of the other's."""
     return {
         name: tuple(replace(each, kind=replace(each.kind, nullable=True)) for each in group)
+        for name, group in columns.items()
+    }
+
+
+def _present(columns: Columns, keys: tuple[str, ...]) -> Columns:
+    """The left columns of rows that match: a key that is NULL matches nothing."""
+    return {
+        name: tuple(
+            replace(each, kind=replace(each.kind, nullable=False)) if each.name in keys else each for each in group
+        )
         for name, group in columns.items()
     }
 
