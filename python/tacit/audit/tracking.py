@@ -116,6 +116,12 @@ class Tracker:
         unit = self._table.terms.unit if self._table.terms else ()
         return (bool(unit) and keys.issuperset(unit)) or any(keys.issuperset(each) for each in self._table.unique)
 
+    def _counts_own_rows(self, relation: Aggregate, below: Tracked) -> bool:
+        """Whether the number of rows of a group tells of own rows: others may have one row beside each of these."""
+        keys = {below.outputs[key].source for key in relation.keys}
+        own = [*instances(relation, self._me)]
+        return len(own) > 1 or not any(keys.issuperset(each) for each in self._table.unique)
+
     def _is_own(self, relation: Relation) -> bool:
         return owner(relation) == self._me
 
@@ -223,6 +229,7 @@ class Tracker:
         known = [key for key in relation.keys if below.outputs[key].known]
         listed: list[tuple[str, Expr]] = [(key, column(below.relation, key)) for key in (ROW, *known)]
         outputs: dict[str, Origin] = {}
+        counts = self._counts_own_rows(relation, below)
         for key in relation.keys:
             conditions, its = self._columns_for(below.outputs[key].pieces)
             outputs[key] = replace(below.outputs[key], pieces=its)
@@ -230,7 +237,7 @@ class Tracker:
         for each in relation.aggregations:
             conditions, its = self._columns_for(pieces_of(each, below))
             reads = below.read([each.column] if each.column else [])
-            mixed = each.column is not None and (bool(reads) or below.outputs[each.column].mixed)
+            mixed = bool(reads) or (counts if each.column is None else below.outputs[each.column].mixed)
             outputs[each.name] = Origin(False, None, reads, tuple(replace(one, inner=True) for one in its), mixed)
             listed += conditions
         if not self._is_own(relation.input):

@@ -160,7 +160,7 @@ class _Expansion:
         found = self._unknown(relation)
         own = _names(set(found.columns.values()))
         secret = any(self.hidden.get(each) for each in scans(relation))
-        return replace(found, known=Known(secret=own) if secret else Known(own))
+        return replace(found, known=Known(mixed=own) if secret else Known(own))
 
     def _single(self, relation: Relation) -> Expanded:
         """One row: where it has a NULL, all rows beside have."""
@@ -184,7 +184,7 @@ class _Expansion:
         self, relation: Join | Mark, rows: Relation, other: Relation, keys: tuple[tuple[str, ...], tuple[str, ...]]
     ) -> Expanded:
         """Rows that all stay, with columns of their match in another relation. These are NULL where there is none."""
-        if self.scan not in scans(rows):
+        if self.scan in scans(other):
             return self._looked_at_no_further(relation)
         below, beside = self.of(rows), self.of(other)
         found = self._unknown(relation).columns

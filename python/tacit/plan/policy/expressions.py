@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.expressions import is_rounding
@@ -51,15 +52,21 @@ class Expressions:
                 return replace(found, items=items, constant=same, told=told, square=square, moved=moved)
             case Call("average", (ColumnRef(total, _, _, position), _)):
                 averaged = self.state.columns[total].averaged
-                return Derived(named_at(averaged or self.state.columns[total].items, expr.position or position))
+                items = named_at(averaged or self.state.columns[total].items, expr.position or position)
+                return self._of_sums(expr.args, items)
             case Call("covariance", (ColumnRef(total), ColumnRef(one), ColumnRef(other), _, _)) if one == other:
                 squared = self.state.columns[total].squared
-                return Derived(named_at(squared or self.state.columns[total].items, expr.position))
+                return self._of_sums(expr.args, named_at(squared or self.state.columns[total].items, expr.position))
             case Call(op, args) if op in BOOLEAN:
                 items, optional = self.condition(expr), self._matches_in(expr)
                 return Derived(items, constant=self._constant(args), moved=True, optional=optional)
             case Call(op, args):
                 return self._computed(whole, expr, [self.of(each) for each in args])
+
+    def _of_sums(self, sums: Sequence[Expr], items: Items) -> Derived:
+        """A value of sums and counts, which tells of the same matches and conditions as these do."""
+        found = _together([self.of(each) for each in sums])
+        return Derived(items, conditions=found.conditions, moved=found.moved, optional=found.optional)
 
     def _computed(self, whole: Expr, expr: Call, parts: list[Derived]) -> Derived:
         found = _together(parts)

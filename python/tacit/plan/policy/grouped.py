@@ -36,6 +36,11 @@ class Groups:
     merged: frozenset[Instance]
     recipients: tuple[str, ...]
 
+    @property
+    def tells_of_rows(self) -> bool:
+        """Whether aggregates tell of single rows, which no guard has counted."""
+        return bool(self.single) or not self.merged
+
 
 def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], names: Names, catalog: Catalog) -> State:
     """The state of an aggregate."""
@@ -142,14 +147,16 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
             least=_least(each, groups),
             moved=each.column is not None and below.columns[each.column].moved,
             optional=_optional(each, groups),
-            blended=each.column is not None and below.columns[each.column].blended and bool(groups.single),
+            blended=each.column is not None and below.columns[each.column].blended and groups.tells_of_rows,
         )
     return {**columns, **carried.columns}
 
 
 def _optional(each: Aggregation, groups: Groups) -> frozenset[str]:
-    """The matches that an aggregate of one unit's rows tells of."""
-    return groups.below.columns[each.column].optional if groups.single and each.column is not None else frozenset()
+    """The matches that an aggregate of one unit's rows, or of rows that are seen, tells of."""
+    if each.column is None or not groups.tells_of_rows:
+        return frozenset()
+    return groups.below.columns[each.column].optional
 
 
 def _known(items: Items, groups: Groups) -> Items:
