@@ -61,8 +61,8 @@ def test_numbers_of_rows_in_a_frame_tell_equal_rows_apart(rules: Rendered, call:
 
 
 def test_numbers_of_rows_in_a_frame_by_days_stay_allowed(rules: Rendered) -> None:
-    sql = "SELECT COUNT(*) AS n FROM (SELECT COUNT(*) OVER (PARTITION BY ssn ORDER BY day) AS r FROM orders) o WHERE r > 1"
-    assert rules.verdict(sql, NORTH).allowed
+    inner = "SELECT COUNT(*) OVER (PARTITION BY ssn ORDER BY day) AS r FROM orders"
+    assert rules.verdict(f"SELECT COUNT(*) AS n FROM ({inner}) o WHERE r > 1", NORTH).allowed
 
 
 # --- a match within a value of several rows
@@ -97,19 +97,24 @@ def test_values_of_several_rows_tell_of_matches(rules: Rendered, shape: str, val
 
 # --- known rows beside others, by what is not looked into
 
-BY_SEAT = "x JOIN people q ON q.seat = x.k WHERE q.vip OR x.half = 1"
+SCORES = "SELECT score FROM survey GROUP BY score"
 KNOWN = (
-    "people p LEFT JOIN labels l ON l.label = p.seat GROUP BY p.seat",
-    "rooms p LEFT JOIN labels l ON l.label = p.room GROUP BY p.room",
-    "labels l RIGHT JOIN rooms p ON l.label = p.room GROUP BY p.room",
+    "SELECT p.seat AS k, MAX(l.half) AS half FROM people p LEFT JOIN labels l ON l.label = p.seat GROUP BY p.seat",
+    "SELECT p.room AS k, MAX(l.half) AS half FROM rooms p LEFT JOIN labels l ON l.label = p.room GROUP BY p.room",
+    "SELECT p.room AS k, MAX(l.half) AS half FROM labels l RIGHT JOIN rooms p ON l.label = p.room GROUP BY p.room",
+    # what a guard has counted
+    f"SELECT label AS k, half FROM labels WHERE label NOT IN (SELECT score + 900 FROM ({SCORES}) g)",
+    f"SELECT label AS k, half FROM labels WHERE label IN ({SCORES})",
+    f"SELECT label AS k, half FROM labels l LEFT JOIN ({SCORES}) g ON g.score = l.label",
+    f"SELECT label AS k, half FROM labels l JOIN ({SCORES}) g ON g.score = l.label",
+    f"SELECT score AS k, CASE WHEN score = 9 THEN 0 ELSE 1 END AS half FROM ({SCORES}) g",
 )
 
 
 @pytest.mark.parametrize("inner", KNOWN)
-def test_seen_rows_with_their_matches_are_known(rules: Rendered, inner: str) -> None:
-    """420 or 419, or of those with a room 12 or 11: whether the person in seat 9 is a VIP."""
-    key = inner.rpartition(" ")[2]
-    sql = f"SELECT COUNT(*) AS n FROM (SELECT {key} AS k, MAX(l.half) AS half FROM {inner}) {BY_SEAT}"
+def test_seen_rows_with_their_matches_and_shown_groups_are_known(rules: Rendered, inner: str) -> None:
+    """420 or 419, or of a part of these one more or less: whether the person in seat 9 is a VIP."""
+    sql = f"SELECT COUNT(*) AS n FROM ({inner}) x JOIN people q ON q.seat = x.k WHERE q.vip OR x.half = 1"
     if rules.verdict(sql, NORTH).allowed:
         one, other = (rules.answer(sql, NORTH, seated(vip=vip, all_but=9)) for vip in (True, False))
         assert one.seen() == other.seen()

@@ -99,13 +99,19 @@ class Expanded:
                 return not other.nullable
 
 
-def expanded(relation: Relation, scan: Scan, hidden: Hidden, catalog: Catalog | None = None) -> Expanded:
+def expanded(
+    relation: Relation,
+    scan: Scan,
+    hidden: Hidden,
+    catalog: Catalog | None = None,
+    shown: Collection[Aggregate] = (),
+) -> Expanded:
     """The columns of the relation in rows that stem from a scan.
 
     hidden: of tables whose owners' rules bind the query, the columns that no recipient knows. catalog: tells where each
-    group has one row.
+    group has one row. shown: aggregates with guards, whose groups recipients may ask for.
     """
-    return _Expansion(scan, hidden, count(1), catalog).of(relation)
+    return _Expansion(scan, hidden, count(1), catalog, shown).of(relation)
 
 
 @dataclass(frozen=True)
@@ -114,6 +120,7 @@ class _Expansion:
     hidden: Hidden
     numbers: Iterator[int]
     catalog: Catalog | None
+    shown: Collection[Aggregate]
 
     def of(self, relation: Relation) -> Expanded:
         match relation:
@@ -147,6 +154,9 @@ class _Expansion:
                 return _beside(below, single, below.known)
             case Union(inputs):
                 return self._one_of(relation, inputs)
+            case Aggregate() if relation.keys and relation in self.shown:
+                found = self._unknown(relation)
+                return replace(found, known=Known(_names({*found.columns.values()})))
             case Aggregate():
                 return self._groups(relation) if relation.keys else self._single(relation)
 
@@ -183,9 +193,12 @@ class _Expansion:
     def _optional(
         self, relation: Join | Mark, rows: Relation, other: Relation, keys: tuple[tuple[str, ...], tuple[str, ...]]
     ) -> Expanded:
-        """Rows that all stay, with columns of their match in another relation. These are NULL where there is none."""
+        """Rows that all stay, with columns of their match in another relation. These are NULL where there is none.
+
+        Where rows of the scan may be missing, owners refuse whatever is known.
+        """
         if self.scan in scans(other):
-            return self._looked_at_no_further(relation)
+            return self._unknown(relation)
         below, beside = self.of(rows), self.of(other)
         found = self._unknown(relation).columns
         more = {name: each for name, each in found.items() if name not in below.columns}

@@ -100,7 +100,8 @@ def _padded(instance: Instance, guard: Guard, groups: Groups, catalog: Catalog, 
     if not isinstance(instance.scan, Scan):
         return False
     hidden = unknown_to(recipient, groups.below.one | groups.below.many, groups.recipients)
-    return is_padded(groups.relation, guard, instance.scan, hidden, catalog)
+    shown = [each.aggregate for each in groups.below.guards]
+    return is_padded(groups.relation, guard, instance.scan, hidden, catalog, shown)
 
 
 def _needs_guard(instance: Instance, relation: Aggregate, below: State, recipients: tuple[str, ...]) -> bool:
