@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
+from typing import Final
 
 from tacit.audit.mixed import check_unmixed, is_mixed, own_part
 from tacit.audit.pieces import Columns, Piece, Pieces, not_null, pieces
@@ -51,6 +52,9 @@ from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.fields import column, field_of, fields, names
 from tacit.plan.facts.uniqueness import reversible
 from tacit.plan.policy.conditions import comparable
+
+WHATEVER_THE_NUMBER: Final = ("min", "max", "count_distinct", "sum_distinct")
+"""Aggregates of others' values that are the same however many own rows these stand beside."""
 
 MOST_PIECES = 256
 """Of a value: each subquery that uses a value twice may double its pieces."""
@@ -237,7 +241,8 @@ class Tracker:
         for each in relation.aggregations:
             conditions, its = self._columns_for(pieces_of(each, below))
             reads = below.read([each.column] if each.column else [])
-            mixed = bool(reads) or (counts if each.column is None else below.outputs[each.column].mixed)
+            mixed = bool(reads) or (counts and each.function not in WHATEVER_THE_NUMBER)
+            mixed |= each.column is not None and below.outputs[each.column].mixed
             outputs[each.name] = Origin(False, None, reads, tuple(replace(one, inner=True) for one in its), mixed)
             listed += conditions
         if not self._is_own(relation.input):
