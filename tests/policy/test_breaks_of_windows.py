@@ -95,6 +95,29 @@ def test_values_of_several_rows_tell_of_matches(rules: Rendered, shape: str, val
     assert rules.verdict(f"SELECT COUNT(*) AS n FROM {groups} WHERE {test}", NORTH).allowed
 
 
+MISSING = (
+    f"SELECT COUNT(bonus) AS b, COUNT(l.one + bonus) AS n FROM people p LEFT JOIN {ONE} l ON l.ssn = p.ssn",
+    f"SELECT COUNT(bonus) AS b, SUM(l.one + bonus) AS n FROM people p LEFT JOIN {ONE} l ON l.ssn = p.ssn",
+    f"SELECT COUNT(bonus) AS b, COUNT(y + bonus) AS n FROM (SELECT bonus, 1 - l.one AS y FROM people p "
+    f"LEFT JOIN {ONE} l ON l.ssn = p.ssn) x",
+    "SELECT COUNT(bonus) AS b, COUNT(CASE WHEN p.ssn IN (SELECT ssn FROM labels) THEN bonus END) AS n FROM people p",
+    f"SELECT COUNT(bonus) AS b, COUNT((SELECT MAX(one) FROM {ONE} l WHERE l.ssn = p.ssn) + bonus) AS n FROM people p",
+)
+
+
+@pytest.mark.parametrize("sql", MISSING)
+def test_a_value_that_is_missing_without_a_match_is_counted_by_the_match(rules: Rendered, sql: str) -> None:
+    """All people but one match. Values were withheld where that one has a bonus, and shown where it has none."""
+    others = [each for each in BASE["people"] if each["ssn"] != TARGET]
+    one = next(each for each in BASE["people"] if each["ssn"] == TARGET)
+    matched = [{"ssn": each["ssn"], "label": at, "bit": 1, "half": 1} for at, each in enumerate(others)]
+    answers = [
+        rules.answer(sql, NORTH, {**BASE, "people": [*others, {**one, "bonus": bonus}], "labels": matched}).rows
+        for bonus in (5, None)
+    ]
+    assert answers[0] == answers[1]
+
+
 # --- known rows beside others, by what is not looked into
 
 SCORES = "SELECT score FROM survey GROUP BY score"

@@ -10,9 +10,10 @@ from tacit.plan.algebra.functions import PREDICATES
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 from tacit.plan.algebra.types import Boolean
-from tacit.plan.facts.fields import columns_of
+from tacit.plan.facts.fields import column, columns_of
 from tacit.plan.facts.terms import Function
 from tacit.plan.facts.uniqueness import reversible
+from tacit.plan.policy.conditions import present
 from tacit.plan.policy.constants import COMPARISONS, FLIPPED, NotConstant, allows, constant, unchanged, unwritten
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.offers import protected
@@ -113,9 +114,17 @@ class Expressions:
             case Call(op) if op in BOOLEAN:
                 return self._depends(expr)
             case Call(_, args):
-                return tuple(each for arg in args for each in self.conditions(arg))
+                return (*self._missing(expr), *(each for arg in args for each in self.conditions(arg)))
             case _:
                 return ()
+
+    def _missing(self, expr: Call) -> tuple[Expr, ...]:
+        """Of a value that others' NULLs decide, too: whether a match is there, which would be a part of one person."""
+        if not self.blends(expr):
+            return ()
+        known = ((name, self.state.columns[name]) for name in sorted(columns_of(expr)))
+        matched = (column(self.state.relation, name) for name, each in known if each.optional)
+        return tuple(present(each) for each in matched if each.nullable)
 
     def _depends(self, test: Expr) -> tuple[Expr, ...]:
         """The condition, unless it is the same for all rows. In one that tells which rows match, each part counts."""
