@@ -6,6 +6,7 @@ The rules once knew of numbers of rows no order, and of averages and variances n
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -115,6 +116,31 @@ def test_a_value_that_is_missing_without_a_match_is_counted_by_the_match(rules: 
         rules.answer(sql, NORTH, {**BASE, "people": [*others, {**one, "bonus": bonus}], "labels": matched}).rows
         for bonus in (5, None)
     ]
+    assert answers[0] == answers[1]
+
+
+CARD = 'card = { type = "BIGINT", min = 1, max = 99999, use = ["join"], with = ["visits.card"] }\nemail'
+LOST = (
+    'card = { type = "BIGINT", min = 1, max = 99999, nullable = true, use = ["join", "aggregate"], '
+    'functions = ["count"], with = ["labels.ssn"] }\nemail'
+)
+
+
+def test_a_key_that_may_be_missing_is_counted_by_the_match(tmp_path: Path) -> None:
+    """All cards but one match. Values were withheld where the person in seat 9 has a card, and shown where not."""
+    offers = dict(texts_of(corpus.FEDERATION))
+    for old, new in ((CARD, LOST), ('["seat"], ["card"]]', '["seat"]]')):
+        assert old in offers["south"]
+        offers["south"] = offers["south"].replace(old, new)
+    rules = Rendered(Product(offers, tmp_path).federation.catalog)
+    data = seated(vip=True, all_but=9)
+    data["labels"] = [{**each, "ssn": 50_000 + each["label"]} for each in data["labels"] if each["label"] != 9]
+    sql = f"SELECT COUNT(p.card) AS b, COUNT(l.one) AS n FROM people p LEFT JOIN {ONE} l ON l.ssn = p.card"
+    answers = []
+    for card in (50_009, None):
+        people = [{**each, "card": each["card"] if each["seat"] % 4 else None} for each in data["people"]]
+        people = [{**each, "card": card} if each["seat"] == 9 else each for each in people]
+        answers.append(rules.answer(sql, NORTH, {**data, "people": people}).rows)
     assert answers[0] == answers[1]
 
 

@@ -37,7 +37,7 @@ from tacit.plan.algebra.relations import (
 )
 from tacit.plan.algebra.trees import scans
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.fields import fields
+from tacit.plan.facts.fields import columns_of, fields
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.constants import unchanged
 from tacit.plan.policy.guards import Hidden
@@ -205,7 +205,17 @@ class _Expansion:
         pairs = [(below.columns[a], beside.columns[b]) for a, b in zip(*keys, strict=True)]
         known = matched(below.known, beside.known, pairs, _names({*more.values()}))
         shared = below.shared or beside.shared
-        return replace(below, columns={**below.columns, **more}, known=known, shared=shared)
+        # A key that is NULL has no match. So its NULLs tell who of those without a match could have one.
+        keyed = frozenset().union(*(columns_of(mine) for mine, _ in pairs))
+        nulls = frozenset[str]() if any(mine.nullable for mine, _ in pairs) else below.nulls
+        return replace(
+            below,
+            columns={**below.columns, **more},
+            stored=below.stored - keyed,
+            nulls=nulls,
+            known=known,
+            shared=shared,
+        )
 
     def _one_of(self, relation: Union, inputs: tuple[Relation, ...]) -> Expanded:
         its_own = [each for each in inputs if self.scan in scans(each)]
