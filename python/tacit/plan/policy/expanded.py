@@ -167,7 +167,10 @@ class _Expansion:
         return replace(found, known=Known(_names(set(found.columns.values())) - secret, secret))
 
     def _looked_at_no_further(self, relation: Relation) -> Expanded:
+        """Of several tables' rows nobody says which are known. Where the scan's may be missing owners refuse anyhow."""
         found = self._unknown(relation)
+        if self.scan in scans(relation):
+            return found
         own = _names(set(found.columns.values()))
         secret = any(self.hidden.get(each) for each in scans(relation))
         return replace(found, known=Known(mixed=own) if secret else Known(own))
@@ -193,12 +196,9 @@ class _Expansion:
     def _optional(
         self, relation: Join | Mark, rows: Relation, other: Relation, keys: tuple[tuple[str, ...], tuple[str, ...]]
     ) -> Expanded:
-        """Rows that all stay, with columns of their match in another relation. These are NULL where there is none.
-
-        Where rows of the scan may be missing, owners refuse whatever is known.
-        """
+        """Rows that all stay, with columns of their match in another relation. These are NULL where there is none."""
         if self.scan in scans(other):
-            return self._unknown(relation)
+            return self._looked_at_no_further(relation)
         below, beside = self.of(rows), self.of(other)
         found = self._unknown(relation).columns
         more = {name: each for name, each in found.items() if name not in below.columns}
