@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
+from typing import Final
 
 from tacit.audit.mixed import check_unmixed, is_mixed, own_part
 from tacit.audit.pieces import Columns, Piece, Pieces, not_null, pieces
@@ -51,6 +52,9 @@ from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.fields import column, field_of, fields, names
 from tacit.plan.facts.uniqueness import reversible
 from tacit.plan.policy.conditions import comparable
+
+WHATEVER_THE_NUMBER: Final = ("min", "max", "count_distinct", "sum_distinct")
+"""Aggregates of others' values that are the same however many own rows these stand beside."""
 
 MOST_PIECES = 256
 """Of a value: each subquery that uses a value twice may double its pieces."""
@@ -115,6 +119,12 @@ class Tracker:
         keys = {outputs[key].source for key in relation.keys}
         unit = self._table.terms.unit if self._table.terms else ()
         return (bool(unit) and keys.issuperset(unit)) or any(keys.issuperset(each) for each in self._table.unique)
+
+    def _counts_own_rows(self, relation: Aggregate, below: Tracked) -> bool:
+        """Whether the number of rows of a group tells of own rows: others may have one row beside each of these."""
+        keys = {below.outputs[key].source for key in relation.keys}
+        own = [*instances(relation, self._me)]
+        return len(own) > 1 or not any(keys.issuperset(each) for each in self._table.unique)
 
     def _is_own(self, relation: Relation) -> bool:
         return owner(relation) == self._me
@@ -223,6 +233,7 @@ class Tracker:
         known = [key for key in relation.keys if below.outputs[key].known]
         listed: list[tuple[str, Expr]] = [(key, column(below.relation, key)) for key in (ROW, *known)]
         outputs: dict[str, Origin] = {}
+        counts = self._counts_own_rows(relation, below)
         for key in relation.keys:
             conditions, its = self._columns_for(below.outputs[key].pieces)
             outputs[key] = replace(below.outputs[key], pieces=its)
@@ -230,7 +241,8 @@ class Tracker:
         for each in relation.aggregations:
             conditions, its = self._columns_for(pieces_of(each, below))
             reads = below.read([each.column] if each.column else [])
-            mixed = each.column is not None and (bool(reads) or below.outputs[each.column].mixed)
+            mixed = bool(reads) or (counts and each.function not in WHATEVER_THE_NUMBER)
+            mixed |= each.column is not None and below.outputs[each.column].mixed
             outputs[each.name] = Origin(False, None, reads, tuple(replace(one, inner=True) for one in its), mixed)
             listed += conditions
         if not self._is_own(relation.input):

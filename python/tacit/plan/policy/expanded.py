@@ -39,7 +39,7 @@ from tacit.plan.algebra.relations import (
 )
 from tacit.plan.algebra.trees import scans
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.fields import fields
+from tacit.plan.facts.fields import columns_of, fields
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.constants import unchanged
 from tacit.plan.policy.guards import Hidden
@@ -101,13 +101,19 @@ class Expanded:
                 return not other.nullable
 
 
-def expanded(relation: Relation, scan: Scan, hidden: Hidden, catalog: Catalog | None = None) -> Expanded:
+def expanded(
+    relation: Relation,
+    scan: Scan,
+    hidden: Hidden,
+    catalog: Catalog | None = None,
+    shown: Collection[Aggregate] = (),
+) -> Expanded:
     """The columns of the relation in rows that stem from a scan.
 
     hidden: of tables whose owners' rules bind the query, the columns that no recipient knows. catalog: tells where each
-    group has one row.
+    group has one row. shown: aggregates with guards, whose groups recipients may ask for.
     """
-    return _Expansion(scan, hidden, count(1), catalog).of(relation)
+    return _Expansion(scan, hidden, count(1), catalog, shown).of(relation)
 
 
 @dataclass(frozen=True)
@@ -116,6 +122,7 @@ class _Expansion:
     hidden: Hidden
     numbers: Iterator[int]
     catalog: Catalog | None
+    shown: Collection[Aggregate]
 
     def of(self, relation: Relation) -> Expanded:
         match relation:
@@ -151,6 +158,9 @@ class _Expansion:
                 return _beside(below, single, below.known)
             case Union(inputs):
                 return self._one_of(relation, inputs)
+            case Aggregate() if relation.keys and relation in self.shown:
+                found = self._unknown(relation)
+                return replace(found, known=Known(_names({*found.columns.values()})))
             case Aggregate():
                 return self._groups(relation) if relation.keys else self._single(relation)
 
@@ -161,10 +171,13 @@ class _Expansion:
         return replace(found, known=Known(_names(set(found.columns.values())) - secret, secret))
 
     def _looked_at_no_further(self, relation: Relation) -> Expanded:
+        """Of several tables' rows nobody says which are known. Where the scan's may be missing owners refuse anyhow."""
         found = self._unknown(relation)
+        if self.scan in scans(relation):
+            return found
         own = _names(set(found.columns.values()))
         secret = any(self.hidden.get(each) for each in scans(relation))
-        return replace(found, known=Known(secret=own) if secret else Known(own))
+        return replace(found, known=Known(mixed=own) if secret else Known(own))
 
     def _single(self, relation: Relation) -> Expanded:
         """One row: where it has a NULL, all rows beside have."""
@@ -188,7 +201,7 @@ class _Expansion:
         self, relation: Join | Mark, rows: Relation, other: Relation, keys: tuple[tuple[str, ...], tuple[str, ...]]
     ) -> Expanded:
         """Rows that all stay, with columns of their match in another relation. These are NULL where there is none."""
-        if self.scan not in scans(rows):
+        if self.scan in scans(other):
             return self._looked_at_no_further(relation)
         below, beside = self.of(rows), self.of(other)
         found = self._unknown(relation).columns
@@ -196,7 +209,17 @@ class _Expansion:
         pairs = [(below.columns[a], beside.columns[b]) for a, b in zip(*keys, strict=True)]
         known = matched(below.known, beside.known, pairs, _names({*more.values()}))
         shared = below.shared or beside.shared
-        return replace(below, columns={**below.columns, **more}, known=known, shared=shared)
+        # A key that is NULL has no match. So its NULLs tell who of those without a match could have one.
+        keyed = frozenset().union(*(columns_of(mine) for mine, _ in pairs))
+        nulls = frozenset[str]() if any(mine.nullable for mine, _ in pairs) else below.nulls
+        return replace(
+            below,
+            columns={**below.columns, **more},
+            stored=below.stored - keyed,
+            nulls=nulls,
+            known=known,
+            shared=shared,
+        )
 
     def _one_of(self, relation: Union, inputs: tuple[Relation, ...]) -> Expanded:
         its_own = [each for each in inputs if self.scan in scans(each)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.expressions import is_rounding
@@ -9,9 +10,10 @@ from tacit.plan.algebra.functions import PREDICATES
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 from tacit.plan.algebra.types import Boolean
-from tacit.plan.facts.fields import columns_of
+from tacit.plan.facts.fields import column, columns_of
 from tacit.plan.facts.terms import Function
 from tacit.plan.facts.uniqueness import reversible
+from tacit.plan.policy.conditions import present
 from tacit.plan.policy.constants import COMPARISONS, FLIPPED, NotConstant, allows, constant, unchanged, unwritten
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.offers import protected
@@ -51,15 +53,21 @@ class Expressions:
                 return replace(found, items=items, constant=same, told=told, square=square, moved=moved)
             case Call("average", (ColumnRef(total, _, _, position), _)):
                 averaged = self.state.columns[total].averaged
-                return Derived(named_at(averaged or self.state.columns[total].items, expr.position or position))
+                items = named_at(averaged or self.state.columns[total].items, expr.position or position)
+                return self._of_sums(expr.args, items)
             case Call("covariance", (ColumnRef(total), ColumnRef(one), ColumnRef(other), _, _)) if one == other:
                 squared = self.state.columns[total].squared
-                return Derived(named_at(squared or self.state.columns[total].items, expr.position))
+                return self._of_sums(expr.args, named_at(squared or self.state.columns[total].items, expr.position))
             case Call(op, args) if op in BOOLEAN:
                 items, optional = self.condition(expr), self._matches_in(expr)
                 return Derived(items, constant=self._constant(args), moved=True, optional=optional)
             case Call(op, args):
                 return self._computed(whole, expr, [self.of(each) for each in args])
+
+    def _of_sums(self, sums: Sequence[Expr], items: Items) -> Derived:
+        """A value of sums and counts, which tells of the same matches and conditions as these do."""
+        found = _together([self.of(each) for each in sums])
+        return Derived(items, conditions=found.conditions, moved=found.moved, optional=found.optional)
 
     def _computed(self, whole: Expr, expr: Call, parts: list[Derived]) -> Derived:
         found = _together(parts)
@@ -106,9 +114,17 @@ class Expressions:
             case Call(op) if op in BOOLEAN:
                 return self._depends(expr)
             case Call(_, args):
-                return tuple(each for arg in args for each in self.conditions(arg))
+                return (*self._missing(expr), *(each for arg in args for each in self.conditions(arg)))
             case _:
                 return ()
+
+    def _missing(self, expr: Call) -> tuple[Expr, ...]:
+        """Of a value that others' NULLs decide, too: whether a match is there, which would be a part of one person."""
+        if not self.blends(expr):
+            return ()
+        known = ((name, self.state.columns[name]) for name in sorted(columns_of(expr)))
+        matched = (column(self.state.relation, name) for name, each in known if each.optional)
+        return tuple(present(each) for each in matched if each.nullable)
 
     def _depends(self, test: Expr) -> tuple[Expr, ...]:
         """The condition, unless it is the same for all rows. In one that tells which rows match, each part counts."""

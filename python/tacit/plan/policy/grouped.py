@@ -36,6 +36,11 @@ class Groups:
     merged: frozenset[Instance]
     recipients: tuple[str, ...]
 
+    @property
+    def tells_of_rows(self) -> bool:
+        """Whether aggregates tell of single rows, which no guard has counted."""
+        return bool(self.single) or not self.merged
+
 
 def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], names: Names, catalog: Catalog) -> State:
     """The state of an aggregate."""
@@ -95,7 +100,8 @@ def _padded(instance: Instance, guard: Guard, groups: Groups, catalog: Catalog, 
     if not isinstance(instance.scan, Scan):
         return False
     hidden = unknown_to(recipient, groups.below.one | groups.below.many, groups.recipients)
-    return is_padded(groups.relation, guard, instance.scan, hidden, catalog)
+    shown = [each.aggregate for each in groups.below.guards]
+    return is_padded(groups.relation, guard, instance.scan, hidden, catalog, shown)
 
 
 def _needs_guard(instance: Instance, relation: Aggregate, below: State, recipients: tuple[str, ...]) -> bool:
@@ -142,14 +148,16 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
             least=_least(each, groups),
             moved=each.column is not None and below.columns[each.column].moved,
             optional=_optional(each, groups),
-            blended=each.column is not None and below.columns[each.column].blended and bool(groups.single),
+            blended=each.column is not None and below.columns[each.column].blended and groups.tells_of_rows,
         )
     return {**columns, **carried.columns}
 
 
 def _optional(each: Aggregation, groups: Groups) -> frozenset[str]:
-    """The matches that an aggregate of one unit's rows tells of."""
-    return groups.below.columns[each.column].optional if groups.single and each.column is not None else frozenset()
+    """The matches that an aggregate of one unit's rows, or of rows that are seen, tells of."""
+    if each.column is None or not groups.tells_of_rows:
+        return frozenset()
+    return groups.below.columns[each.column].optional
 
 
 def _known(items: Items, groups: Groups) -> Items:

@@ -8,7 +8,7 @@ others may hold for all.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from tacit.plan.algebra.expressions import conjunction, conjuncts
 from tacit.plan.algebra.relations import Aggregate, Expr, Scan
@@ -24,14 +24,22 @@ OUT: Cell = (False,)
 """The cell of rows that a filter leaves out. Nobody counts it."""
 
 
-def is_padded(aggregate: Aggregate, guard: Guard, scan: Scan, hidden: Hidden, catalog: Catalog) -> bool:
+def is_padded(
+    aggregate: Aggregate,
+    guard: Guard,
+    scan: Scan,
+    hidden: Hidden,
+    catalog: Catalog,
+    shown: Collection[Aggregate] = (),
+) -> bool:
     """Whether what a guard counts of a scan are known rows beside others. aggregate: the guarded one.
 
-    hidden: the columns of all tables with owners' rules that one recipient does not know.
+    hidden: the columns of all tables with owners' rules that one recipient does not know. shown: aggregates beneath
+    that have guards of their own.
     """
     if all(source in hidden[scan] for _, source in scan.columns):
         return False
-    found = expanded(aggregate.input, scan, hidden, catalog)
+    found = expanded(aggregate.input, scan, hidden, catalog, shown)
     known = found.known
     keys = [found.of(column(aggregate.input, each)) for each in aggregate.keys]
     conditions = [found.of(each) for refined in guard.refined for each in refined.conditions]

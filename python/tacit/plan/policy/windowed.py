@@ -81,7 +81,7 @@ def _refused(instances: frozenset[Instance], output: WindowOutput, reason: str) 
 def _may_differ(relation: Window, output: WindowOutput, below: State, catalog: Catalog) -> bool:
     """Whether rows that are equal in partition and order make several answers right: two of them would be compared."""
     keys = (*relation.partition, *(each.column for each in relation.order))
-    by_rows = output.function in ANY_ORDER or (output.function in AGGREGATES and output.frame.unit == "rows")
+    by_rows = output.function in ANY_ORDER or output.frame.unit == "rows"
     return by_rows and not is_unique(below.relation, keys, catalog)
 
 
