@@ -46,9 +46,7 @@ def _grouped(relation: Relation, wanted: tuple[str, ...]) -> Relation:
             below = [sources[name] for name in wanted]
             renamed = tuple(each.name for each in below if isinstance(each, ColumnRef))
             return replace(relation, input=_grouped(input, renamed)) if len(renamed) == len(wanted) else relation
-        case Aggregate(_, keys) if len(wanted) > 1 and wanted != relation.determining == tuple(
-            key for key in keys if key in wanted
-        ):
+        case Aggregate() if wanted != relation.determining and sorted(wanted) == sorted(relation.determining):
             ordered = (*wanted, *relation.carried)
             changed = replace(relation, keys=ordered, positions=())
             return Project(changed, tuple((each.name, reference(each)) for each in fields(relation)))
