@@ -73,7 +73,9 @@ def asked(question: Question, keys: Path) -> Iterator[Asked | None]:
 
 def planned(bound: Relation, catalog: Catalog) -> Relation:
     """The tree before it is lowered, its joins matched and its parts sliced wherever they can be."""
-    return applied(RULES, Stage(bound), Later(catalog)).core
+    # A slice is read from a table that an owner makes of it, which the pool has not.
+    rules = tuple(each for each in RULES if each.name != "slicing")
+    return applied(rules, Stage(bound), Later(catalog)).core
 
 
 @dataclass

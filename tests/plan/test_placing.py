@@ -103,6 +103,8 @@ def test_permits_are_exactly_announced_sizes_matches_keys_that_are_seen_and_rele
             for step in plan.steps
             if isinstance(step, KeysStep)
         ]
+        outside = [(step, [each for each in step.operator.to if each not in plan.nodes]) for step in opened]
+        expected += [(f"{step.id}.release", "size", told, []) for step, told in outside if told]
         expected += [
             (
                 f"{each.id}.{each.op}",

@@ -156,6 +156,36 @@ ROWS = (
         "repeats",
     ),
     Row(
+        ("join of keys that repeat on both sides", "LEFT JOIN of such keys", "RIGHT JOIN of such keys",
+         "FULL JOIN of such keys"),
+        "rows of both sides as often as they have partners",
+        "nothing counts these, so tables with rules refuse",
+        "SELECT a.segment FROM customers a JOIN customers b ON a.worth = b.worth",
+        "SELECT SUM(a.cost) FROM stays a JOIN stays b ON a.ssn = b.ssn", "floor",
+    ),
+    Row(
+        ("INTERSECT ALL", "EXCEPT ALL"),
+        "values of rows, and how often each is there",
+        "of groups what they show; of single rows as windows without a unit",
+        "SELECT city FROM people GROUP BY city EXCEPT ALL SELECT segment FROM customers",
+        "SELECT city FROM people EXCEPT ALL SELECT segment FROM customers", "window",
+    ),
+    Row(
+        ("DISTINCT ON",),
+        "the first row of each group",
+        "of groups what they show; `select` of single rows",
+        "SELECT DISTINCT ON (g.n) g.k FROM (SELECT city AS k, COUNT(*) AS n FROM people GROUP BY city) g "
+        "ORDER BY g.n, g.k",
+        "SELECT DISTINCT ON (city) salary FROM people ORDER BY city, salary", "select",
+    ),
+    Row(
+        ("VALUES as a query", "VALUES in FROM", "SELECT without FROM"),
+        "nothing: constants are in the question",
+        "beside rows with rules they could be weights, and are refused",
+        "SELECT x.a FROM (VALUES (1), (2)) x(a)",
+        "SELECT SUM(v.w) FROM people p JOIN (VALUES (1, 1), (2, 2)) v(ssn, w) ON p.ssn = v.ssn", "weights",
+    ),
+    Row(
         ("ORDER BY", "NULLS FIRST, NULLS LAST", "LIMIT", "OFFSET"),
         "of groups nothing; of single rows the ranks of what sorts them, and how many there are",
         "above a guard, where small groups are dropped; `select` of the order of single rows",
@@ -209,7 +239,7 @@ def test_the_page_has_the_table() -> None:
 
 def test_every_construct_is_in_one_line() -> None:
     listed = [name for row in ROWS for name in row.constructs]
-    assert sorted(listed) == sorted(surface.PATTERNS)
+    assert sorted(listed) == sorted({*surface.PATTERNS, *surface.APART})
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.constructs[0])

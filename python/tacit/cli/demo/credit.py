@@ -16,8 +16,6 @@ ORDER BY d.zip"""
 SSN = "(100000000 + (i * 7654321 + 123456789) % 799999999)::INTEGER"
 ZIP = "pick([10001 + 7 * z + 1000 * (z % 5) FOR z IN range(40)], i, 'zip')"
 SSN_COLUMN = 'ssn = { type = "INTEGER", min = 0, max = 999999999 }'
-READ_BY_REGULATOR = 'ssn = { type = "INTEGER", min = 0, max = 999999999, readers = ["regulator"] }'
-"""Bureaus report to the regulator whose scores they have: it may order the nodes' rows by these numbers."""
 
 
 def tables(rows: int) -> tuple[DemoTable, ...]:
@@ -56,7 +54,7 @@ def _scores_declaration(rows: int) -> str:
     return f"""
 open = true
 rows = {rows}
-columns.{READ_BY_REGULATOR}
+columns.{SSN_COLUMN}
 columns.score = {{ type = "INTEGER", min = 300, max = 850 }}
 """
 

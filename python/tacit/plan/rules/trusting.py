@@ -15,10 +15,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tacit.plan.algebra.relations import Aggregate, AggregateFunction, Join, Mark, Relation
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    AggregateFunction,
+    ColumnRef,
+    Filter,
+    Join,
+    Limit,
+    Mark,
+    Project,
+    Relation,
+    Sort,
+    Union,
+)
 from tacit.plan.algebra.trees import children, kept_scans, scans
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.consents import matches_allowed
+from tacit.plan.facts.fields import names
 from tacit.plan.facts.readers import Readers
 from tacit.plan.rules.push_down import is_local
 from tacit.plan.rules.stage import Predicted, Pricing, Stage, Trusted
@@ -99,8 +112,27 @@ def _is_candidate(relation: Relation, catalog: Catalog) -> bool:
             return relation.repeats == 1
         case Mark():
             return True
-        case Aggregate(_, keys, aggregations, carried=()):
-            return bool(keys) and all(each.function in PLAIN for each in aggregations)
+        case Aggregate(input, keys, aggregations, carried=()):
+            plain = all(each.function in PLAIN for each in aggregations)
+            return bool(keys) and plain and all(_is_as_shared(input, key, catalog) for key in keys)
+        case _:
+            return False
+
+
+def _is_as_shared(relation: Relation, name: str, catalog: Catalog) -> bool:
+    """Whether a column is one that an owner shares: of a computed one nodes may hold NULLs where it has none."""
+    if is_local(relation, catalog):
+        return True
+    match relation:
+        case Filter(input) | Sort(input) | Limit(input):
+            return _is_as_shared(input, name, catalog)
+        case Project(input, outputs):
+            source = dict(outputs)[name]
+            return isinstance(source, ColumnRef) and _is_as_shared(input, source.name, catalog)
+        case Union(inputs):
+            return all(_is_as_shared(each, name, catalog) for each in inputs)
+        case Join(left, right, kept="none"):
+            return _is_as_shared(left if name in names(left) else right, name, catalog)
         case _:
             return False
 
