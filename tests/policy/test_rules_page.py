@@ -247,4 +247,4 @@ def test_examples_have_their_verdicts(rules: Rendered, row: Row) -> None:
     assert rules.verdict(row.allowed, NORTH).rule == ""
     assert rules.verdict(row.refused, NORTH).rule == row.rule
     has = surface.constructs(row.allowed) | surface.constructs(row.refused)
-    assert has & {*row.constructs}
+    assert has & {*row.constructs} or surface.APART >= {*row.constructs}, "the page's own tables name these"
