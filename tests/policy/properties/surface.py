@@ -180,16 +180,18 @@ def renamed(data: Data, names: Mapping[int, int]) -> dict[str, Rows]:
 
 # --- questions
 
-APART = frozenset({
+REPEATED = frozenset({
     "join of keys that repeat on both sides", "LEFT JOIN of such keys", "RIGHT JOIN of such keys",
-    "FULL JOIN of such keys", "VALUES as a query", "VALUES in FROM", "SELECT without FROM",
-    "INTERSECT ALL", "EXCEPT ALL", "DISTINCT ON",
+    "FULL JOIN of such keys",
 })  # fmt: skip
-"""Constructs that no question here has. Beside single rows of tables with rules they are refused. verdicts.py beside
-this folder and docs/rules.md have examples."""
-PATTERNS = {
-    each.name: re.compile(each.pattern, re.I) for _, listed in SECTIONS for each in listed if each.name not in APART
-}
+"""Joins that docs/sql.md tells by the tables of its examples."""
+APART = REPEATED | {
+    "VALUES as a query", "VALUES in FROM", "SELECT without FROM", "INTERSECT ALL", "EXCEPT ALL", "DISTINCT ON",
+}  # fmt: skip
+"""Constructs that no generated question has. Beside single rows of tables with rules they are refused. verdicts.py
+beside this folder and docs/rules.md have examples."""
+NAMED = {each.name: re.compile(each.pattern, re.I) for _, listed in SECTIONS for each in listed}
+PATTERNS = {name: pattern for name, pattern in NAMED.items() if name not in APART}
 TRIES = 4000
 
 
@@ -380,7 +382,7 @@ OVER = (
 
 def constructs(sql: str) -> frozenset[str]:
     """The constructs of docs/sql.md that a question has."""
-    return frozenset(name for name, pattern in PATTERNS.items() if pattern.search(sql))
+    return frozenset(name for name, pattern in NAMED.items() if pattern.search(sql))
 
 
 def generated(

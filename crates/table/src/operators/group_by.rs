@@ -137,7 +137,7 @@ fn gathered_groups<B: Backend>(
     Ok(Found { front, answers })
 }
 
-/// What is wrong with groups that a party is to order, of which an aggregate needs more.
+/// The error of an aggregate that the keys alone do not order, in groups by a trusted party.
 fn needs_order(group_by: &GroupBy) -> WrongInput {
     let trusted = group_by.trusted.clone().unwrap_or_default();
     let ordered = group_by.aggregates.iter().find(|each| super::runs::needs_order(each.function));

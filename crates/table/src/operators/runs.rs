@@ -56,7 +56,7 @@ pub(crate) fn runs<'a, B: Backend>(table: &Table<B>, aggregates: &'a [Aggregatio
     Ok(runs)
 }
 
-/// Whether a function needs values in order.
+/// Whether a function is computed from the order of its values.
 pub(crate) fn needs_order(function: AggregateFunction) -> bool {
     use AggregateFunction::{CountDistinct, Max, Middle, Min, Ranked, SumDistinct};
     matches!(function, Min | Max | CountDistinct | SumDistinct | Middle | Ranked)

@@ -28,7 +28,7 @@ pub(crate) struct Trusted {
     permit: Permit,
 }
 
-/// What the trusted party sees of rows.
+/// The keys of rows, as the trusted party sees them.
 pub(crate) struct Seen {
     /// The planes of the keys, zero in rows that do not count.
     pub keys: Vec<Plane>,
