@@ -27,5 +27,5 @@ def test_early_sums_are_the_same(engine: str, keys: Path, tmp_path: Path, monkey
     monkeypatch.setattr(early_sums, "FEWEST", 1)
     monkeypatch.setattr(lower, "early_sums", noted)
     monkeypatch.setattr(test_golden, "UPDATE", False)
-    test_golden.test_golden(FILE, engine, keys, tmp_path)
+    test_golden.test_golden(FILE, engine, keys, tmp_path, monkeypatch)
     assert len(set(found)) >= 8, "most of the file's sums are added up early"

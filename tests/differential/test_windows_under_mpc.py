@@ -22,4 +22,4 @@ def test_windows_have_the_same_values_under_mpc(
 ) -> None:
     monkeypatch.setattr(push_up, "clear_windows", lambda base, outputs, keys: ())
     monkeypatch.setattr(test_golden, "UPDATE", False)
-    test_golden.test_golden(FILE, engine, keys, tmp_path)
+    test_golden.test_golden(FILE, engine, keys, tmp_path, monkeypatch)
