@@ -11,6 +11,12 @@ pub trait Linear<T>: Clone {
     /// called once for each component, or not at all by an engine that holds no data.
     fn map_many(inputs: &[&Self], outputs: usize, rows: usize, map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self>;
 
+    /// The same for a map that takes every column by itself, and any number of columns. It may be called once for the
+    /// columns of all components, one after the other.
+    fn map_each(inputs: &[&Self], rows: usize, map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self> {
+        Self::map_many(inputs, inputs.len(), rows, map)
+    }
+
     /// Number of rows.
     fn rows(&self) -> usize;
 

@@ -9,6 +9,7 @@ mod components;
 pub mod cost;
 mod generator;
 mod networked;
+mod numbers;
 mod recipients;
 pub mod rep3;
 mod tally;

@@ -11,6 +11,7 @@ use tacit_net::{Cost, PartyId};
 use super::clients;
 use super::cost::{Costs, Needs, Ordered, Products};
 use crate::circuits::Evaluation;
+use crate::ops::nonzero_digits;
 use crate::products::common_factors;
 use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes};
 
@@ -171,14 +172,13 @@ impl<E: Costs> Backend for Tally<E> {
         Ok(x.iter().map(|&c| c.clone()).collect())
     }
 
-    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
-        &mut self,
-        _digit: &[&Counted],
-        bits: [&Counted; N],
-    ) -> Result<Counted> {
-        let cost = self.engine.scan_product(bits[0].0, N, size_of::<R>());
+    fn scan_product<S: LinearScan<u32, N>, const N: usize>(&mut self, digit: &[&Counted]) -> Result<Counted> {
+        if !E::SCANS_DIGITS {
+            nonzero_digits(self, digit)?;
+        }
+        let cost = self.engine.scan_product(digit[0].0, N);
         self.total += cost;
-        Ok(bits[0].clone())
+        Ok(digit[0].clone())
     }
 
     fn inject<R: Ring>(&mut self, bits: &[&Counted]) -> Result<Vec<Counted>> {
