@@ -9,6 +9,10 @@ pub use square::square;
 /// Squares transposed together, so that planes are read and written a cache line at a time.
 const TILE: usize = 8;
 
+/// How many words ahead a plane is fetched: two tiles. Processors see for themselves that a vector is read from one end
+/// to the other, but not of fifty planes at once.
+const AHEAD: usize = 2 * TILE;
+
 /// The low `width` bits of every row as planes, least significant first. width is at most 64.
 pub fn planes_of_rows(rows: &[u64], width: usize) -> Vec<Plane> {
     assert!(width <= 64, "a row word has 64 bits");
@@ -149,6 +153,7 @@ fn to_planes(rows: usize, width: usize, row: impl Fn(usize, usize) -> u64) -> Ve
             }
             for (j, plane) in planes.iter_mut().enumerate() {
                 let words = &mut plane[tile * TILE..];
+                fetch_ahead(words);
                 // A full cache line has a length the compiler knows, which unrolls the copy.
                 if let Some(line) = words.first_chunk_mut::<TILE>() {
                     line.iter_mut().zip(&squares).for_each(|(word, m)| *word = m[j & 63]);
@@ -181,6 +186,7 @@ fn for_each_square(planes: &[&Plane], rows: usize, mut take: impl FnMut(usize, u
             let mut squares = [[0; 64]; TILE];
             for (j, plane) in planes.iter().enumerate() {
                 let words = &plane.words()[tile * TILE..];
+                fetch_ahead(words);
                 if let Some(line) = words.first_chunk::<TILE>() {
                     line.iter().zip(&mut squares).for_each(|(word, m)| m[j & 63] = *word);
                 } else {
@@ -193,4 +199,17 @@ fn for_each_square(planes: &[&Plane], rows: usize, mut take: impl FnMut(usize, u
             }
         }
     }
+}
+
+/// Has the processor bring the word that is [`AHEAD`] of the first one, and its cache line, into the cache.
+#[inline(always)]
+fn fetch_ahead(words: &[u64]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(word) = words.get(AHEAD) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint to the cache of an address within the slice; nothing is read or written.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = words;
 }
