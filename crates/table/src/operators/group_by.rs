@@ -16,7 +16,7 @@
 //! order of values.
 //!
 //! Cost beyond the sorts, W bits moved: 4/3 W bits to apply each sort, and one equality of the key's width. Bringing
-//! the groups to the front takes 4/3 W bits and 7 rounds.
+//! the groups to the front takes 4/3 W bits and 6 rounds.
 
 use std::collections::HashMap;
 use std::sync::Arc;

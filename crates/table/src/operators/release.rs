@@ -116,7 +116,7 @@ fn opened_rows<B: Backend>(table: &Table<B>, release: &Release) -> usize {
     most.map_or(table.rows, |most| most.min(table.rows))
 }
 
-/// As many rows as are opened, all valid ones among them, in their order. 7 rounds under rep3 if some are left out and
+/// As many rows as are opened, all valid ones among them, in their order. 6 rounds under rep3 if some are left out and
 /// valid ones are not known to be the first.
 fn fewer<B: Backend>(b: &mut B, table: &Table<B>, release: &Release, rows: Rows<B>) -> Result<Rows<B>> {
     let opened = opened_rows(table, release);
