@@ -12,6 +12,7 @@ use super::world::{Clear, PARTIES, Plan, model};
 use serde_json::{Value as Json, json};
 use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_mpc::{Link, Permits};
+use tacit_table::operator::Resize;
 use tacit_table::{DataTable, Operator, TableError, cost};
 
 fn data(tables: &HashMap<usize, Clear>) -> HashMap<usize, DataTable> {
@@ -72,8 +73,7 @@ fn check_on<B: Networked>(padded: Option<usize>, seed: u64, rows: usize, left_ro
         let tables = inputs(seed, rows, left_rows);
         let nodes = nodes::<B>(&case.plan, &data(&tables), permits);
         check_answers(&case, &nodes, &model::interpret(&case.plan, &tables));
-        let sizes = tables.iter().map(|(&id, table)| (id, table.rows.len())).collect();
-        check_costs::<B>(&case, &nodes, &sizes);
+        check_costs::<B>(&case, &nodes, &model::rows(&case.plan, &tables));
     }
 }
 
@@ -104,7 +104,9 @@ fn sizes_of_messages_depend_on_the_shape_only() {
 }
 
 fn sizes_depend_on_the_shape_only<B: Networked>() {
-    for case in cases(None) {
+    // The number of valid rows is opened, and steps behind it are of that size.
+    let opens_size = |operator: &Operator| matches!(operator, Operator::Resize(Resize { rows: None, .. }));
+    for case in cases(None).into_iter().filter(|case| !case.plan.operators.iter().any(opens_size)) {
         let plan = case.plan.among(&names::<B>());
         let sizes = |seed| {
             let nodes = nodes::<B>(&plan, &data(&inputs(seed, 40, 9)), permits);
