@@ -7,7 +7,7 @@
 //!
 //! Rounds under rep3: 7 to move rows; 3 more to open their number.
 
-use tacit_mpc::{Backend, Permit, PermitKind, Permits, Rows, linear, ops};
+use tacit_mpc::{Backend, Linear, Permit, PermitKind, Permits, Rows, linear, ops};
 
 use super::order::{move_rows, slice};
 use crate::error::{Result, TableError};

@@ -16,7 +16,7 @@ from tacit.plan.rules.stage import Resized
 
 @dataclass(frozen=True)
 class ShownCount:
-    """The number of valid rows that nodes see of a relation. step, op: of which step they are. most: at most so many."""
+    """The number of valid rows that nodes see. step, op: of which step. most: no more than this."""
 
     site: Site
     relation: Relation

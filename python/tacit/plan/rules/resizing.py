@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil
 
-from tacit.plan.algebra.relations import Aggregate, Filter, Join, Match, Pairs, Relation, Union
+from tacit.plan.algebra.relations import Aggregate, Filter, Join, Match, Pairs, Union
 from tacit.plan.facts.countable import may_be_counted
 from tacit.plan.facts.selectivity import expected_valid
 from tacit.plan.facts.valid import valid_bound
