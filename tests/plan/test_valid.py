@@ -1,4 +1,4 @@
-"""How many rows of a relation can be valid, by conditions on how many rows a group counts."""
+"""How many rows of a relation can be valid: by conditions on how many rows a group counts, by keys of joins."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from tacit.plan.facts.valid import valid_bound
 
+from .catalogs import MIXED
 from .relations import bound
 
 ROWS = 40
@@ -36,4 +37,4 @@ ROWS = 40
     ],
 )
 def test_valid_bound(query: str, most: int | None) -> None:
-    assert valid_bound(bound(query)) == most
+    assert valid_bound(bound(query), MIXED) == most
