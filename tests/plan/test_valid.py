@@ -34,6 +34,11 @@ ROWS = 40
         ("SELECT id FROM padded GROUP BY id HAVING COUNT(*) >= 10 UNION ALL SELECT s FROM padded", 4 + ROWS),
         ("SELECT id FROM announced GROUP BY id HAVING COUNT(*) >= 10", 51),
         ("SELECT k FROM announced", None),
+        ("SELECT a.s FROM padded p JOIN announced a ON p.id = a.id", ROWS),
+        ("SELECT p.s FROM announced a JOIN padded p ON p.id = a.id", ROWS),
+        ("SELECT a.s FROM padded p RIGHT JOIN announced a ON p.id = a.id", None),
+        ("SELECT a.s FROM announced a WHERE a.id IN (SELECT id FROM padded LIMIT 3)", 3),
+        ("SELECT t.id, COUNT(*) AS n FROM (SELECT a.id FROM padded p JOIN announced a ON p.id = a.id) t GROUP BY 1", ROWS),
     ],
 )
 def test_valid_bound(query: str, most: int | None) -> None:

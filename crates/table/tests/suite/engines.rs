@@ -182,6 +182,35 @@ fn an_undeclared_size_aborts() {
     check_refused(&nodes::<Rep3>(&case.plan, &data(&inputs(31, 10, 1)), none), "1.input", "nothing");
 }
 
+/// Permits of a plan that opens a number of valid rows, with one change of the first of them.
+fn counted<B: Networked>(change: fn(&mut Json)) -> Vec<Node> {
+    let case = cases(None).into_iter().find(|case| case.name == "resize by a number").expect("a case");
+    nodes::<B>(&case.plan.among(&names::<B>()), &data(&inputs(34, 10, 5)), |plan, nodes| {
+        let mut list: Vec<Json> = serde_json::from_str(&permit_list(plan, nodes)).expect("a list");
+        change(list.iter_mut().find(|permit| permit["kind"] == "count").expect("a count"));
+        Permits::from_json(&Json::from(list).to_string()).expect("a list")
+    })
+}
+
+#[test]
+fn an_undeclared_count_aborts() {
+    let changes: [(&str, fn(&mut Json)); 4] = [
+        ("as a size", |count| count["kind"] = "size".into()),
+        ("at another step", |count| count["site"] = "3.resize".into()),
+        ("to one node", |count| count["recipients"] = json!(["ann"])),
+        ("with a column", |count| count["columns"] = json!([{"name": "n", "kind": {"repr": "ring32", "width": 32, "signed": false, "nullable": false}}])),
+    ];
+    for (what, change) in changes {
+        for nodes in [counted::<Rep3>(change), counted::<Two>(change)] {
+            check_refused(&nodes, "4.resize", what);
+        }
+    }
+    for nodes in [counted::<Rep3>(|count| count["rows"] = 1.into()), counted::<Two>(|count| count["rows"] = 1.into())] {
+        let ended = nodes.iter().all(|node| matches!(node.learnt, Err(TableError::Peer(_) | TableError::Net(_))));
+        assert!(ended, "a number beyond what is approved ends the run");
+    }
+}
+
 #[test]
 fn bad_data_is_found_before_anything_is_sent() {
     let case = cases(None).swap_remove(0);
