@@ -139,7 +139,7 @@ def test_who_asks_for_itself_shows_no_number_that_its_offer_no_longer_shows(term
 
 
 def test_kept_tables_are_neither_counted_nor_made_of_what_is() -> None:
-    kept = kept_table("kept", [("id", ID, False)], 100_000)
+    kept = replace(kept_table("kept", [("id", ID, False)], 100_000), owners=("a",), unique=(frozenset({"id"}),))
     query = COUNTED.replace("customers c", "kept c").replace("WHERE c.segment = 'a' ", "WHERE c.id < 9 ")
     assert not counts(planned(replace(of(customers(), orders()), kept=(kept,)), query))
     source = of(customers(), orders())

@@ -37,8 +37,8 @@ ROWS = 40
         ("SELECT a.s FROM padded p JOIN announced a ON p.id = a.id", ROWS),
         ("SELECT p.s FROM announced a JOIN padded p ON p.id = a.id", ROWS),
         ("SELECT a.s FROM padded p RIGHT JOIN announced a ON p.id = a.id", None),
-        ("SELECT a.s FROM announced a WHERE a.id IN (SELECT id FROM padded LIMIT 3)", 3),
-        ("SELECT t.id, COUNT(*) AS n FROM (SELECT a.id FROM padded p JOIN announced a ON p.id = a.id) t GROUP BY 1", ROWS),
+        ("SELECT a.s FROM announced a WHERE a.id IN (SELECT id FROM padded ORDER BY id LIMIT 3)", 3),
+        ("SELECT a.s, COUNT(*) AS n FROM padded p JOIN announced a ON p.id = a.id GROUP BY a.s", ROWS),
     ],
 )
 def test_valid_bound(query: str, most: int | None) -> None:
