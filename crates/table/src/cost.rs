@@ -64,7 +64,7 @@ pub fn cost<E: Costs>(
     Ok(out)
 }
 
-/// The operators cut where the nodes learn a size, so that the sizes of each stretch are known when its first operator's
+/// The operators cut where nodes learn a size, so that the sizes of each stretch are known when its first operator's
 /// are.
 pub fn stretches(operators: &[Operator]) -> Vec<Range<usize>> {
     let first = |place: &usize| *place == 0 || !operators[*place].announced().is_empty();

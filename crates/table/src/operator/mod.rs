@@ -165,8 +165,7 @@ impl Operator {
         format!("{}.{}", self.id(), self.op())
     }
 
-    /// Of which steps and local steps the nodes learn the number of rows when it is executed, instead of knowing it from
-    /// the plan.
+    /// Of which steps and local steps nodes learn the number of rows when it is executed. Of others the plan says it.
     pub fn announced(&self) -> Vec<usize> {
         match self {
             Self::Input(x) if x.rows.is_none() => vec![x.id],

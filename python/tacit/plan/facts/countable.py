@@ -1,7 +1,7 @@
 """Which relations' rows all nodes may count: whose owners consent to that, and whose terms allow it.
 
 The number of rows under MPC is an answer to all nodes: COUNT(*) of these rows. All owners of the tables beneath have to
-consent to "sizes". Of a table with terms each node has to be allowed to receive such an answer: it is among the
+consent to "sizes". Of a table with terms each node has to be allowed to receive such an answer. It is among the
 recipients and in ``matches``, and may ``select`` all columns that decide which rows there are. A floor promises that
 nothing is shown of few rows, so that a table with one is never counted. Slices and rows of kept tables are not counted
 either: consents are to a run over tables.

@@ -1,7 +1,7 @@
 """How many rows of a relation are expected to be valid: a guess, by which plans are chosen.
 
-Conditions are guessed as System R did (Selinger et al., *Access Path Selection in a Relational Database Management
-System*, SIGMOD 1979): by public bounds of columns where there are any, and by fixed shares elsewhere. A join of foreign
+Conditions are guessed as System R did: by public bounds of columns where there are any, and by fixed shares elsewhere
+(Selinger et al., *Access Path Selection in a Relational Database Management System*, SIGMOD 1979). A join of foreign
 keys keeps as large a share of the rows of one side as conditions leave of the other.
 """
 
