@@ -50,7 +50,9 @@ fn count<B: Backend>(b: &mut B, valid: &B::Bits, permit: Permit, told: Option<us
     let rows = Rows { r32: vec![linear::total(&number)], ..Rows::empty(1) };
     let most = permit.most();
     let opened = b.open(&rows, permit)?.map(|block| block.r32[0][0] as usize);
-    let count = opened.or(told).ok_or_else(|| TableError::Internal("no number of rows was opened".into()))?;
+    // What an engine without data is told may be a guess.
+    let count = opened.or_else(|| told.map(|told| told.min(valid.rows())));
+    let count = count.ok_or_else(|| TableError::Internal("no number of rows was opened".into()))?;
     let most = most.map_or(valid.rows(), |most| most.min(valid.rows() as u64) as usize);
     if count > most { Err(too_many(count, most)) } else { Ok(count) }
 }

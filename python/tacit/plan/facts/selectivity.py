@@ -1,7 +1,7 @@
 """How many rows of a relation are expected to be valid: a guess, by which plans are chosen.
 
-Conditions are guessed as System R did: by public bounds of columns where there are any, and by fixed shares elsewhere
-(Selinger et al., *Access Path Selection in a Relational Database Management System*, SIGMOD 1979). A join of foreign
+Conditions are guessed as System R did: by public bounds of columns where there are any, else by fixed shares. (Selinger
+et al., *Access Path Selection in a Relational Database Management System*, SIGMOD 1979.) A join of foreign
 keys keeps as large a share of the rows of one side as conditions leave of the other.
 """
 
@@ -36,7 +36,8 @@ from tacit.plan.algebra.relations import (
     Union,
     Window,
 )
-from tacit.plan.facts.expected import expected_rows
+from tacit.plan.algebra.trees import owner
+from tacit.plan.facts.expected import ASSUMED_ROWS, expected_rows
 from tacit.plan.facts.groups import most_groups
 
 EQUAL = 0.1
@@ -53,7 +54,12 @@ SWAPPED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq"}
 
 @once
 def expected_valid(relation: Relation) -> float:
-    """The number of rows that are taken to be valid."""
+    """The number of rows that are taken to be valid. What an owner computes alone is priced with no more by itself."""
+    found = _by_operator(relation)
+    return found if owner(relation) is None else min(found, ASSUMED_ROWS)
+
+
+def _by_operator(relation: Relation) -> float:
     match relation:
         case Scan() | KeptScan() | Constants() | Opened() | Slice():
             return float(expected_rows(relation))

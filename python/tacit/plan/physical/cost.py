@@ -44,8 +44,8 @@ def predict(
     """The predicted cost of every step that the native session executes, in order.
 
     rows: row counts of input steps, of resizes to a number that is opened, and of the joins of psi steps. By their ids,
-    those of the local steps that these match, too. They stand for those of the plan where they are known better. network: on which seconds are predicted, if the plan
-    declares none.
+    those of the local steps that these match, too. They stand for those of the plan where they are known better.
+    network: on which seconds are predicted, if the plan declares none.
     """
     steps = [step for step in plan.steps if isinstance(step, NativeStep)]
     if not steps:

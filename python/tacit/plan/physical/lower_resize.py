@@ -35,7 +35,14 @@ def place_resize(
     operator = ops.Resize(emit.next, table.step, resized.most)
     counted = Rows(None, f"rows({operator.id})", table.rows.most)
     rows = counted if resized.most is None else table.rows.at_most(resized.most)
-    emit.steps.append(SecureStep(operator, rows.text, emit.readable(resized.relation, table.columns), resized.expected))
+    emit.steps.append(
+        SecureStep(
+            operator,
+            rows.text,
+            emit.readable(resized.relation, table.columns),
+            None if resized.most is not None else resized.expected,
+        )
+    )
     site = Site(operator.id, operator.op)
     shown = ShownCount(site, resized.relation, source.id, source.operator.op, rows.most)
     return replace(table, step=operator.id, rows=rows), (shown,) if resized.most is None else ()

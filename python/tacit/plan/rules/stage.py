@@ -35,7 +35,12 @@ class Resized:
 
     relation: Relation
     most: int | None
-    expected: int | None = None
+    expected: int = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows it is priced with."""
+        return self.expected if self.most is None else self.most
 
 
 @dataclass(frozen=True)
