@@ -27,11 +27,11 @@ pub(crate) fn resize<B: Backend>(
     let permit = permit(permits, parties, resize)?;
     let Some(valid) = &table.valid else { return Ok(table.clone()) };
     let Some(permit) = permit else {
-        let rows = resize.rows.unwrap_or(table.rows).min(table.rows);
-        return first(b, table, rows);
+        let rows = resize.rows.map_or(table.rows, |rows| rows.min(table.rows));
+        return if rows < table.rows { first(b, table, valid, rows) } else { Ok(table.clone()) };
     };
     let rows = count(b, valid, permit, told)?;
-    let table = first(b, table, rows)?;
+    let table = first(b, table, valid, rows)?;
     Ok(Table { valid: None, ..table })
 }
 
@@ -62,11 +62,11 @@ fn too_many(count: usize, most: usize) -> TableError {
     TableError::Peer(format!("the nodes opened {count} as the number of valid rows of a table that has at most {most}"))
 }
 
-/// The first `rows` rows, valid ones before others. No more than these are valid.
-fn first<B: Backend>(b: &mut B, table: &Table<B>, rows: usize) -> Result<Table<B>> {
-    let Some(valid) = table.valid.as_ref().filter(|_| rows < table.rows && !table.order.valid_first) else {
+/// The first `rows` rows, valid ones before others. No more than these are valid. It costs the same for any number.
+fn first<B: Backend>(b: &mut B, table: &Table<B>, valid: &B::Bits, rows: usize) -> Result<Table<B>> {
+    if table.order.valid_first {
         return Ok(slice(table, 0, rows));
-    };
+    }
     let destinations = ops::partition(b, valid)?;
     // Neighbours may be far from each other now, as their owner did not sort rows that are valid first.
     let order = Order { valid_first: true, encoded: vec![], ..table.order.clone() };
