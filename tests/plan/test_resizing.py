@@ -18,6 +18,7 @@ from tacit.plan.physical.disclosure import CountedRows, Disclosure
 from tacit.plan.physical.operators import Resize
 from tacit.plan.physical.placed import PlacedPlan, SecureStep
 from tacit.plan.place import KeptAs, place_kept
+from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.sql import bind, compile_query
 
 from .catalogs import Columns, catalog, kept_table, table
@@ -113,6 +114,48 @@ def test_of_tables_with_terms_all_nodes_may_see_what_decides_rows(
     terms: Terms, columns: Mapping[str, ColumnTerms], counted: bool
 ) -> None:
     assert bool(counts(planned(ruled(terms, columns)))) == counted
+
+
+DISGUISES = [
+    "customers c JOIN orders o ON c.id = o.who WHERE c.segment = 'a'",
+    "orders o JOIN customers c ON c.id = o.who WHERE 'a' = c.segment",
+    "(SELECT id AS k FROM customers WHERE segment = 'a') c JOIN orders o ON c.k = o.who",
+    "(SELECT id, segment = 'a' AS chosen FROM customers) c JOIN orders o ON c.id = o.who WHERE c.chosen",
+    "(SELECT id, CASE WHEN segment = 'a' THEN 1 ELSE 0 END AS x FROM customers) c JOIN orders o ON c.id = o.who "
+    "WHERE c.x = 1",
+    "orders o WHERE o.who IN (SELECT id FROM customers WHERE segment = 'a')",
+    "orders o WHERE EXISTS (SELECT 1 FROM customers c WHERE c.id = o.who AND c.segment = 'a')",
+]
+
+
+@pytest.mark.parametrize("rows", DISGUISES)
+def test_disguises_of_what_decides_rows_change_nothing(rows: str) -> None:
+    query = f"SELECT o.day, o.who, COUNT(*) AS n, SUM(o.nr) AS s FROM {rows} GROUP BY o.day, o.who"
+    assert counts(planned(ruled(TERMS), query)), "all may see what decides it"
+    hidden = {"segment": replace(SELECT, to=frozenset({"c"}))}
+    assert not counts(planned(ruled(TERMS, hidden), query))
+    assert not counts(planned(of(customers(()), orders()), query))
+
+
+def tightened() -> list[Catalog]:
+    """Terms that allow less than those under which rows are counted, an attribute at a time."""
+    tables = [replace(TERMS, recipients=EVERYBODY - {each}) for each in "bc"]
+    tables += [replace(TERMS, matches=EVERYBODY - {each}) for each in "bc"]
+    tables += [replace(TERMS, least_group=1)]
+    columns = [{name: replace(SELECT, to=EVERYBODY - {each})} for name in ("id", "segment") for each in "bc"]
+    return [*map(ruled, tables), *(ruled(TERMS, each) for each in columns)]
+
+
+def test_tighter_terms_never_show_a_number_more() -> None:
+    allowed = 0
+    for each in tightened():
+        try:
+            plan = planned(each)
+        except PolicyRefusal:
+            continue
+        allowed += 1
+        assert not counts(plan)
+    assert allowed >= 4, "c may still ask"
 
 
 def test_a_table_with_a_floor_is_never_counted() -> None:
