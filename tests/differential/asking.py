@@ -15,7 +15,8 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.cli.demo.scenario import free_ports
 from tacit.plan.algebra.refusals import QueryError
-from tacit.plan.physical.placed import KeysStep, PsiStep
+from tacit.plan.physical.operators import Resize
+from tacit.plan.physical.placed import KeysStep, PsiStep, SecureStep
 from tacit.sql import compile_query
 
 from .comparing import assert_equal
@@ -105,6 +106,8 @@ class Asker:
         assert_equal(found, expected, question.order, question.total, question.loose)
         matched = {step.operator.op for step in plan.steps if isinstance(step, PsiStep)}
         matched |= {"sliced" for step in plan.steps if isinstance(step, KeysStep)}
+        resized = {step.operator for step in plan.steps if isinstance(step, SecureStep)}
+        matched |= {"resized" if each.rows is not None else "counted" for each in resized if isinstance(each, Resize)}
         matched |= {"trusted" for permit in plan.permits if permit.kind == "keys"}
         return ", ".join(["equal" if found.rows else "equal, no rows", *sorted(matched)])
 

@@ -49,6 +49,7 @@ FEATURES = (
     "empty table",
     "duplicate rows", "NULL in a key", "3 owners", "padded rows", "outputs without names",
     "ORDER BY what is not selected", "announced rows", "consent to filter", "consent to groups", "consent to matches",
+    "consent to sizes",
     "columns that others read",
     "several recipients", "output named as another column", "computed column named as the one it hides",
     "LIMIT by a column named as another", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN",
@@ -89,6 +90,8 @@ class Tally:
         assert self._share("circuit_psi") >= 0.005, self.outcomes
         assert self._share("sliced") >= 0.01, self.outcomes
         assert self._share("trusted") >= 0.01, self.outcomes
+        print(self.outcomes)
+        assert self._share("counted") >= 0.01, self.outcomes
         assert self._share("out of range") <= 0.005, self.outcomes
         assert sum(map(self._share, ("refused: " + each for each in REFUSALS))) <= 0.1, self.outcomes
 

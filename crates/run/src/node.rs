@@ -186,7 +186,10 @@ where
     }
 
     fn run(&mut self, operator: &Operator) -> Result<Facts> {
-        self.held.run(operator)
+        let facts = self.held.run(operator)?;
+        let learnt = operator.announced().into_iter().zip(facts.rows).collect::<Vec<_>>();
+        foresee(&mut self.foresight, self.held.executor.backend_mut(), &learnt)?;
+        Ok(facts)
     }
 
     fn kept(&mut self, operator: &Operator, shares: KeptShares) -> Result<Facts> {

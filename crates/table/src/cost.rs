@@ -11,7 +11,7 @@ use tacit_net::Cost;
 
 use crate::error::{Result, TableError};
 use crate::executor::{Executor, Matched};
-use crate::operator::{CircuitPsi, GroupBy, Join, Operator, PsiSide};
+use crate::operator::{CircuitPsi, GroupBy, Join, Operator, PsiSide, Resize};
 use crate::operators::input::Prepared;
 use crate::operators::release::opened_columns;
 use crate::operators::trusted;
@@ -37,7 +37,8 @@ pub struct StepCost {
 
 /// The declared cost of every operator, in execution order, among these parties.
 ///
-/// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi`
+/// `input_rows` gives the size of each input, and of each `resize` to the number of valid rows, by its step id; one
+/// with a size in the plan needs none. For a `psi`
 /// and `universal_ids` it gives the rows of the join by its step id. For these and a `circuit_psi` it gives the sizes
 /// of both sides by the ids of their local steps. `link` is the network between the nodes, `prices` are those that they
 /// agree on. What the intersection protocol between the owners costs is not included, nor what the nodes agree on in a
@@ -63,7 +64,7 @@ pub fn cost<E: Costs>(
     Ok(out)
 }
 
-/// The operators cut where a size is announced, so that the sizes of each stretch are known when its first operator's
+/// The operators cut where nodes learn a size, so that the sizes of each stretch are known when its first operator's
 /// are.
 pub fn stretches(operators: &[Operator]) -> Vec<Range<usize>> {
     let first = |place: &usize| *place == 0 || !operators[*place].announced().is_empty();
@@ -165,6 +166,10 @@ impl<E: Costs> Forecast<E> {
                 executor.release(operator, inputs[0])?;
                 (inputs[0].rows(), None)
             }
+            Operator::Resize(Resize { id, rows: None, .. }) => {
+                let table = executor.resize(operator, inputs[0], known(operator, *id, input_rows)?)?;
+                (table.rows(), Some(table))
+            }
             _ => {
                 let table = executor.run(operator, &inputs)?;
                 (table.rows(), Some(table))
@@ -222,7 +227,8 @@ pub(crate) fn table<'a, B: Backend>(
 
 /// The permits for what an operator on these tables discloses. Nothing is opened by an estimate.
 fn needed_permits<B: Backend>(parties: &Parties, operator: &Operator, inputs: &[&Table<B>]) -> Result<Vec<Json>> {
-    let size_to = |site: String, recipients: &[String]| json!({"site": site, "kind": "size", "recipients": recipients, "columns": [], "rows": null});
+    let number_to = |kind: &str, site: String, recipients: &[String]| json!({"site": site, "kind": kind, "recipients": recipients, "columns": [], "rows": null});
+    let size_to = |site: String, recipients: &[String]| number_to("size", site, recipients);
     let size = |site: String| size_to(site, &parties.nodes);
     let sides = |sides: [&PsiSide; 2]| {
         let named = sides.into_iter().zip(["left", "right"]).filter(|(side, _)| side.rows.is_none());
@@ -230,6 +236,9 @@ fn needed_permits<B: Backend>(parties: &Parties, operator: &Operator, inputs: &[
     };
     Ok(match operator {
         Operator::Input(input) if input.rows.is_none() => vec![size(operator.name())],
+        Operator::Resize(resize) if resize.rows.is_none() => {
+            vec![number_to("count", operator.name(), &parties.nodes)]
+        }
         Operator::Join(Join { trusted: Some(party), .. }) | Operator::GroupBy(GroupBy { trusted: Some(party), .. }) => {
             let columns = trusted::shown_columns(operator, inputs)?;
             vec![

@@ -9,7 +9,7 @@ use crate::error::{Result, TableError};
 use crate::operator::{Kept, Operator};
 use crate::operators::trusted::Trusted;
 use crate::operators::{
-    aggregate, filter, group_by, group_join, input, join, order, pairs, project, release, scalar, union, window,
+    aggregate, filter, group_by, group_join, input, join, order, pairs, project, release, resize, scalar, union, window,
 };
 use crate::parties::Parties;
 use crate::table::Table;
@@ -122,6 +122,7 @@ impl<B: Backend> Executor<B> {
             Operator::Window(x) => window::window(b, inputs[0], x),
             Operator::Sort(x) => order::sort(b, inputs[0], x),
             Operator::Limit(x) => order::limit(inputs[0], x),
+            Operator::Resize(x) => resize::resize(b, permits, parties, inputs[0], x, None),
             Operator::Input(_)
             | Operator::Psi(_)
             | Operator::CircuitPsi(_)
@@ -145,6 +146,18 @@ impl<B: Backend> Executor<B> {
 }
 
 impl<E: Costs> Executor<Tally<E>> {
+    /// A `resize` whose number of rows is told, as an engine without data opens none.
+    pub(crate) fn resize(
+        &mut self,
+        operator: &Operator,
+        table: &Table<Tally<E>>,
+        rows: usize,
+    ) -> Result<Table<Tally<E>>> {
+        let Operator::Resize(x) = operator else { return Err(misplaced(operator, "resize")) };
+        let Self { backend, permits, parties, .. } = self;
+        in_step(backend, operator, |b| resize::resize(b, permits, parties, table, x, Some(rows)))
+    }
+
     /// Has these permits instead of all earlier ones. Only an engine without data takes new permits on the way.
     pub(crate) fn permit(&mut self, permits: Permits) {
         self.permits = permits;

@@ -17,6 +17,9 @@ LEARNT_TITLE = "What each party will learn"
 JOINS_TITLE = "Joins of two owners, and rows that one party may order"
 """Over how each is done, and why."""
 
+RESIZING_TITLE = "Padding that is dropped"
+"""Over where rows that are not valid are left out, and what that saves."""
+
 SLICING_TITLE = "Slices of rows by keys that all parties may read"
 """Over what is computed so, or could be, and why it is or not."""
 
@@ -46,7 +49,7 @@ def permit_listing(plan: PlacedPlan) -> Listing:
 
 def _permit_row(permit: Permit) -> tuple[str, ...]:
     match permit.kind:
-        case "size":
+        case "size" | "count":
             what = "a number of rows"
         case "matches":
             what = "which of its own rows match"

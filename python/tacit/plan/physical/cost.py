@@ -16,7 +16,7 @@ from tacit.plan.facts.catalog import Link
 from tacit.plan.facts.expected import ASSUMED_ROWS
 from tacit.plan.facts.fields import row_bound
 from tacit.plan.physical.operators import CircuitPsi, UniversalIds, inputs
-from tacit.plan.physical.placed import InputStep, LocalStep, NativeStep, PlacedPlan, PsiStep
+from tacit.plan.physical.placed import InputStep, LocalStep, NativeStep, PlacedPlan, PsiStep, SecureStep
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ def predict(
 ) -> tuple[StepCost, ...]:
     """The predicted cost of every step that the native session executes, in order.
 
-    rows: row counts of input steps, of the joins of psi steps and (by their ids) of the local steps that these match.
-    They stand for those of the plan where they are known better. network: on which seconds are predicted, if the plan
-    declares none.
+    rows: row counts of input steps, of resizes to a number that is opened, and of the joins of psi steps. By their ids,
+    those of the local steps that these match, too. They stand for those of the plan where they are known better.
+    network: on which seconds are predicted, if the plan declares none.
     """
     steps = [step for step in plan.steps if isinstance(step, NativeStep)]
     if not steps:
@@ -101,7 +101,7 @@ def _guess(step: LocalStep) -> int:
 def _input_rows(
     steps: list[NativeStep], known: Mapping[int, int], guesses: Mapping[int, int]
 ) -> tuple[dict[int, int], set[int]]:
-    """Row counts of all input and psi steps and of the sides of the latter, and which steps' are assumed.
+    """Row counts that steps do not say: of inputs, matches with their sides, and counted rows; and which are assumed.
 
     guesses: of local steps, by their ids.
     """
@@ -120,6 +120,10 @@ def _input_rows(
             if _is_assumed(step, known):
                 assumed.add(step.id)
             counts[step.id] = known.get(step.id, _joined_rows(step, counts))
+        elif isinstance(step, SecureStep) and step.expected is not None:
+            if step.id not in known:
+                assumed.add(step.id)
+            counts[step.id] = known.get(step.id, step.expected)
     return counts, assumed
 
 

@@ -9,18 +9,26 @@ use super::{Cell, Clear, Plan, windows};
 
 /// Executes a plan; gives the released tables by step.
 pub fn interpret(plan: &Plan, inputs: &HashMap<usize, Clear>) -> HashMap<usize, Clear> {
+    let released = |operator: &&Operator| matches!(operator, Operator::Release(_));
+    let released: Vec<usize> = plan.operators.iter().filter(released).map(Operator::id).collect();
+    let mut tables = executed(plan, inputs);
+    tables.retain(|step, _| released.contains(step));
+    tables
+}
+
+/// Executes a plan; gives how many rows each step's table has.
+pub fn rows(plan: &Plan, inputs: &HashMap<usize, Clear>) -> HashMap<usize, usize> {
+    executed(plan, inputs).into_iter().map(|(step, table)| (step, table.rows.len())).collect()
+}
+
+fn executed(plan: &Plan, inputs: &HashMap<usize, Clear>) -> HashMap<usize, Clear> {
     let mut tables: HashMap<usize, Clear> = HashMap::new();
-    let mut released = HashMap::new();
     for operator in &plan.operators {
         let from: Vec<&Clear> = operator.inputs().iter().map(|id| &tables[id]).collect();
         let out = step(operator, &from, inputs);
-        if matches!(operator, Operator::Release(_)) {
-            released.insert(operator.id(), out);
-        } else {
-            tables.insert(operator.id(), out);
-        }
+        tables.insert(operator.id(), out);
     }
-    released
+    tables
 }
 
 fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) -> Clear {
@@ -128,6 +136,7 @@ fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) ->
             let rows = from[0].rows.iter().skip(x.offset).take(x.count.unwrap_or(usize::MAX)).cloned().collect();
             Clear { names: from[0].names.clone(), rows }
         }
+        Operator::Resize(_) => from[0].clone(),
         Operator::Psi(_) | Operator::CircuitPsi(_) | Operator::UniversalIds(_) => {
             unreachable!("these need an intersection protocol, which this room has none of")
         }

@@ -369,6 +369,11 @@ pub fn limit(id: usize, input: usize, count: usize, offset: usize) -> String {
     format!(r#"{{"id":{id},"op":"limit","input":{input},"count":{count},"offset":{offset}}}"#)
 }
 
+/// Without padding: `rows` is a bound on valid rows, or null, and then their number is opened.
+pub fn resize(id: usize, input: usize, rows: &str) -> String {
+    format!(r#"{{"id":{id},"op":"resize","input":{input},"rows":{rows}}}"#)
+}
+
 pub fn join(id: usize, left: usize, right: usize, lk: &[&str], rk: &[&str], lc: &[&str], rc: &[&str]) -> String {
     serde_json::json!({"id": id, "op": "join", "left": left, "right": right, "left_keys": lk, "right_keys": rk,
         "left_columns": lc, "right_columns": rc})
