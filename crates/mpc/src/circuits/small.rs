@@ -1,6 +1,6 @@
 //! Circuits with the fewest ANDs, for garbling: what counts there is gates, not levels.
 
-use super::Gates;
+use super::{Gates, mux};
 use crate::Result;
 
 /// x + y modulo 2^width: width - 1 ANDs.
@@ -58,4 +58,29 @@ pub fn less_than<G: Gates>(g: &mut G, x: &[G::Wire], y: &[G::Wire]) -> Result<G:
 pub fn and_all<G: Gates>(g: &mut G, wires: &[G::Wire]) -> Result<G::Wire, G::Error> {
     let (first, others) = wires.split_first().expect("at least one");
     others.iter().try_fold(first.clone(), |all, wire| Ok(g.and(&[&all], &[wire])?.swap_remove(0)))
+}
+
+/// x / y of unsigned numbers, and behind it the remainder: 2 ANDs for each bit of x and each of y. Arbitrary where y is
+/// 0.
+///
+/// From the highest bit of x on: what remains takes in the next bit, and y is taken away where that leaves no negative
+/// number.
+///
+/// # Errors
+/// That of the gates.
+pub fn divide<G: Gates>(g: &mut G, x: &[G::Wire], y: &[G::Wire]) -> Result<Vec<G::Wire>, G::Error> {
+    let zero = g.xor(&y[0], &y[0]);
+    let divisor: Vec<G::Wire> = y.iter().cloned().chain([zero.clone()]).collect();
+    let (mut rest, mut quotient) = (vec![zero; y.len()], Vec::new());
+    for bit in x.iter().rev() {
+        let taken: Vec<G::Wire> = std::iter::once(bit.clone()).chain(rest).collect();
+        // t - y = not(not(t) + y)
+        let complement: Vec<G::Wire> = taken.iter().map(|wire| g.not(wire)).collect();
+        let negated = add(g, &complement, &divisor)?;
+        let left: Vec<G::Wire> = negated[..y.len()].iter().map(|wire| g.not(wire)).collect();
+        let fits = negated[y.len()].clone();
+        rest = mux(g, &fits, &left, &taken[..y.len()])?;
+        quotient.push(fits);
+    }
+    Ok(quotient.into_iter().rev().chain(rest).collect())
 }
