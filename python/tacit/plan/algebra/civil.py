@@ -121,7 +121,7 @@ def _day_of_year(days: _Days) -> Number:
 
 def _quarter(days: _Days) -> Number:
     found = _piece(days, "quarter", lambda day: (day.month + 2) // 3)
-    return found or whole.divided(whole.plus(_month(days), 2), 3)
+    return found or whole.divided(whole.plus(whole.within(_month(days), (1, 12)), 2), 3)
 
 
 def _decade(days: _Days) -> Number:
