@@ -1,6 +1,6 @@
 //! Circuits with the fewest ANDs, for garbling: what counts there is gates, not levels.
 
-use super::{Gates, mux};
+use super::Gates;
 use crate::Result;
 
 /// x + y modulo 2^width: width - 1 ANDs.
@@ -77,9 +77,11 @@ pub fn divide<G: Gates>(g: &mut G, x: &[G::Wire], y: &[G::Wire]) -> Result<Vec<G
         // t - y = not(not(t) + y)
         let complement: Vec<G::Wire> = taken.iter().map(|wire| g.not(wire)).collect();
         let negated = add(g, &complement, &divisor)?;
-        let left: Vec<G::Wire> = negated[..y.len()].iter().map(|wire| g.not(wire)).collect();
         let fits = negated[y.len()].clone();
-        rest = mux(g, &fits, &left, &taken[..y.len()])?;
+        let changes: Vec<G::Wire> =
+            std::iter::zip(&negated[..y.len()], &complement).map(|(x, y)| g.xor(x, y)).collect();
+        let base: Vec<_> = taken[..y.len()].iter().map(Some).collect();
+        rest = g.and_xor(&changes.iter().collect::<Vec<_>>(), &vec![&fits; y.len()], &base)?;
         quotient.push(fits);
     }
     Ok(quotient.into_iter().rev().chain(rest).collect())

@@ -91,13 +91,7 @@ impl<B: Backend> Scope<'_, B> {
     }
 
     /// floor((x + offset) / by), and x as it was divided.
-    fn with_floor(
-        &mut self,
-        b: &mut B,
-        x: &Term<B>,
-        by: i128,
-        offset: Offset,
-    ) -> Result<(Arc<Value<B>>, Number<B>)> {
+    fn with_floor(&mut self, b: &mut B, x: &Term<B>, by: i128, offset: Offset) -> Result<(Arc<Value<B>>, Number<B>)> {
         let kind = x.kind();
         let offset = if kind.signed { offset } else { Offset { negative: 0, ..offset } };
         let bounds = offset.bounds(kind);
