@@ -79,6 +79,8 @@ def _written(call: Call) -> Literal | Call | None:
             return _truncated(unit, value)
         case Call("date_diff", (Literal(str() as unit), start, end)) if _is_moment(start) and _is_moment(end):
             return _between(unit, start, end)
+        case Call("half", (days,), Timestamp()):
+            return whole.times(days, moments.DAY // 2)
         case Call("last_day", (value,)) if _is_moment(value):
             return _last_day(_days(value))
         case Call("cast", (value,), Date()) if isinstance(value.type, Timestamp):

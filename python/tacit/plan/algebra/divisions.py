@@ -26,6 +26,8 @@ def divisor(expr: Expr) -> int | None:
             return int(10 ** _scale(inner))
         case Call("cast", (inner,), Integer() | Decimal()) if isinstance(inner.type, Decimal) and is_rounding(expr):
             return int(10 ** (_scale(inner) - _scale(expr)))
+        case Call("half", (_,), Decimal()):
+            return 2
         case _:
             return None
 

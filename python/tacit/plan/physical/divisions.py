@@ -11,9 +11,13 @@ from dataclasses import replace
 from tacit.plan.algebra import bounds
 from tacit.plan.algebra.divisions import constant, divisor, is_quotient
 from tacit.plan.algebra.relations import Call, Expr, Literal
+from tacit.plan.algebra.types import Decimal
 from tacit.plan.facts.kinds import Kind, Rep, kind_of, width_of
 from tacit.plan.physical import values
 from tacit.plan.physical.values import Function, Value
+
+NARROW = 18
+"""Digits of decimals of 64 bits. Of wider ones DuckDB rounds half a sum down, of these towards zero."""
 
 
 def operands(call: Call) -> list[tuple[Expr, Rep]]:
@@ -51,7 +55,9 @@ def _rounded(call: Call, arg: Value, by: int, kind: Kind) -> Value:
     match call.op:
         case "floor" | "ceil" as op:
             return values.Call(op, (arg,), kind, by=by)
-        case "trunc":
+        case "half" if isinstance(call.type, Decimal) and call.type.precision > NARROW:
+            return values.Call("floor", (arg,), kind, by=by)
+        case "trunc" | "half":
             whole = Kind("bits", width_of((0, by)), False, False)
             return values.Call("quotient", (arg, values.Integer(by, whole)), kind)
         case _:
