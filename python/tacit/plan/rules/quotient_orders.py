@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from tacit.plan.algebra import bounds, whole
 from tacit.plan.algebra.divisions import nodes_compute
+from tacit.plan.algebra.expressions import subexpressions
 from tacit.plan.algebra.relations import Call, Expr, Literal, Operator
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer
 
@@ -51,9 +52,9 @@ def in_order(expr: Expr) -> Expr:
 
 
 def _turned(expr: Expr, inner: Expr) -> Expr:
-    """The negative of a value in the order of another one."""
+    """The negative of a value in the order of another one. It is not, where 0 / 0 may be: that has no negative."""
     found = in_order(inner)
-    if isinstance(found.type, Double):
+    if isinstance(found.type, Double) or _has_nan(inner):
         return expr
     type_ = bounds.with_range(found.type, bounds.negate(bounds.range_of(found.type)))
     return Call("neg", (found,), type_, found.nullable)
@@ -100,6 +101,12 @@ def _constant(expr: Expr) -> int | float | None:
     while isinstance(expr, Call) and expr.op == "cast":
         (expr,) = expr.args
     return expr.value if isinstance(expr, Literal) and isinstance(expr.value, int | float) else None
+
+
+def _has_nan(expr: Expr) -> bool:
+    """Whether 0 may be divided by 0 in an expression of which the order is known."""
+    divisors = [_exact(each.args[1]) for each in subexpressions(expr) if isinstance(each, Call) and each.op == "div"]
+    return any(each is not None and _has_zero(each) for each in divisors)
 
 
 def _has_zero(expr: Expr) -> bool:
