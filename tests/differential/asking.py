@@ -32,8 +32,6 @@ REFUSALS = (
     "DOUBLE arithmetic under MPC",
     "so that the owner computes it, or use",
     "% may leave",
-    "rounding a DECIMAL under MPC",
-    "the day of a TIMESTAMP under MPC",
     "a change of a string's type or dictionary under MPC",
     "the output or order of a VARCHAR without a max_length",
     "more than 128",

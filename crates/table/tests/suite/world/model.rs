@@ -248,6 +248,16 @@ fn applied(call: &Call, arguments: &[Cell]) -> Cell {
         Function::Mul => Cell::Int(int(&arguments[0]) * int(&arguments[1])),
         Function::Neg => Cell::Int(-int(&arguments[0])),
         Function::Scale => Cell::Int(int(&arguments[0]) * call.by),
+        Function::Quotient | Function::Remainder if int(&arguments[1]) == 0 => Cell::Null,
+        Function::Quotient => Cell::Int(int(&arguments[0]) / int(&arguments[1])),
+        Function::Remainder => Cell::Int(int(&arguments[0]) % int(&arguments[1])),
+        Function::Floor => Cell::Int(int(&arguments[0]).div_euclid(call.by)),
+        Function::Ceil => Cell::Int(-(-int(&arguments[0])).div_euclid(call.by)),
+        Function::Round => {
+            let x = int(&arguments[0]);
+            let away = (x.abs() + call.by / 2) / call.by;
+            Cell::Int(if x < 0 { -away } else { away })
+        }
         Function::Eq => truth(arguments[0] == arguments[1]),
         Function::Ne => truth(arguments[0] != arguments[1]),
         Function::Lt => truth(arguments[0] < arguments[1]),
