@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import reduce
 from typing import Any
@@ -203,6 +203,33 @@ class Source:
     p: bool = False
     s: bool = False
     c: bool = False
+
+
+@dataclass(frozen=True)
+class Select:
+    """A question in parts. over: a window over its groups. end: what stands behind GROUP BY."""
+
+    source: Source
+    values: tuple[str, str]
+    conditions: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    grouping: str = ""
+    over: str = ""
+    end: str = ""
+
+    @property
+    def sql(self) -> str:
+        """Its text. Of several keys the first is shown."""
+        return self.text(self.keys[:1])
+
+    def text(self, shown: Sequence[str]) -> str:
+        """The same with these keys in each row."""
+        keys = "".join(f"{key} AS {name}, " for key, name in zip(shown, "kl", strict=False))
+        word = "AND" if " WHERE p." in self.source.text else "WHERE"
+        where = f" {word} {' AND '.join(self.conditions)}" if self.conditions else ""
+        values = f"{self.values[0]} AS n, {self.values[1]} AS v{self.over}"
+        groups = f" GROUP BY {self.grouping}{self.end}" if self.keys else ""
+        return f"SELECT {keys}{values} FROM {self.source.text}{where}{groups}"
 
 
 SOURCES = (
@@ -414,7 +441,7 @@ def _question(chance: random.Random) -> str:
         return f"{chance.choice(GROUPED)} {operator} {chance.choice(OTHERS)}"
     if kind < 0.16:
         return _over_groups(chance)
-    found = _select(chance, chance.choice(SOURCES))
+    found = selected(chance, chance.choice(SOURCES)).sql
     return f"WITH w AS ({found}) SELECT * FROM w" if kind < 0.20 else found
 
 
@@ -438,21 +465,20 @@ def _over_groups(chance: random.Random) -> str:
     )
 
 
-def _select(chance: random.Random, source: Source) -> str:
+def selected(chance: random.Random, source: Source) -> Select:
+    """A question about a source."""
     there = [each for each in "psc" if getattr(source, each)] + (["n"] if "AS n FROM stays" in source.text else [])
     places = [each for each in there if each in CONDITIONS]
     conditions = [chance.choice(CONDITIONS[chance.choice(places)]) for _ in range(chance.choice((0, 0, 1, 1, 2)))]
     first = chance.choice(AGGREGATES[chance.choice([*there, *there, ""])])
     second = chance.choice(AGGREGATES[chance.choice([*there, ""])])
-    word = "AND" if " WHERE p." in source.text else "WHERE"
-    where = f" {word} {' AND '.join(dict.fromkeys(conditions))}" if conditions else ""
-    values = f"{first} AS n, {second} AS v"
+    asked = Select(source, (first, second), tuple(dict.fromkeys(conditions)))
     keys = [chance.choice(KEYS[chance.choice(there)])] if chance.random() < 0.6 else []
     if not keys:
-        return f"SELECT {values} FROM {source.text}{where}"
+        return asked
     keys += [each for each in [chance.choice(KEYS[chance.choice(there)])] if each not in keys and chance.random() < 0.3]
     grouping = chance.choice(GROUPINGS)(keys)
     alone = len(keys) == 1 and grouping == keys[0]  # so that no two groups are equal in an order
     over = f", {chance.choice(OVER).format(key=keys[0])} AS o" if alone and chance.random() < 0.2 else ""
     end = chance.choice(ENDS) if alone and chance.random() < 0.4 else ""
-    return f"SELECT {keys[0]} AS k, {values}{over} FROM {source.text}{where} GROUP BY {grouping}{end}"
+    return replace(asked, keys=tuple(keys), grouping=grouping, over=over, end=end)
