@@ -1,0 +1,138 @@
+"""P10: sequences of questions that the owner's agent allows tell of no fewer units than the floor, all together.
+
+Whether they do is found by changing single values. The agent's own sets are compared with those that show thereby.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from .product import Agents, Product
+from .properties import surface
+from .properties.linear import Vector, changed_by, effects, hiding, isolates, together
+from .properties.sequences import AGGREGATED, KEYS, Step, as_sums, linear, measured, sequences
+from .properties.surface import MEASURES, NORTH, with_rows
+from .rendered import Rendered
+
+LEASTS: Final = (2, 3)
+TOO_NEAR: Final = "too near"
+
+
+@pytest.fixture(scope="module")
+def products(tmp_path_factory: pytest.TempPathFactory) -> Mapping[int, Product]:
+    return {each: Product(surface.offers(each), tmp_path_factory.mktemp(f"least{each}")) for each in LEASTS}
+
+
+class Told:
+    """What the answers of steps tell of one table."""
+
+    def __init__(self, subject: Rendered, table: str) -> None:
+        self.subject, self.table = subject, table
+        self.known: dict[tuple[int, str, tuple[str, ...]], dict[Hashable, Vector]] = {}
+
+    def values(self, steps: Iterable[Step]) -> dict[Hashable, Vector]:
+        """How the numbers depend on each measure's value of each row. A value that has changed is another one."""
+        parts = []
+        for step in steps:
+            found = dict[Hashable, Vector]()
+            for column in MEASURES[self.table]:
+                changes = self._effects(step, linear(step.asked), (column,))
+                found |= {(key, column, self._value(step, key, column)): each for key, each in changes.items()}
+            parts.append(found)
+        return together(parts)
+
+    def rows(self, steps: Iterable[Step]) -> dict[Hashable, Vector]:
+        """How often each row is in what each number is of, whatever values rows have."""
+        return together([self._rows(step) for step in steps])
+
+    def changed(self, steps: Iterable[Step], column: str) -> dict[Hashable, Vector]:
+        """The same of the numbers that are of one column. A row with another value there is another row."""
+        parts = []
+        for step in steps:
+            which = [column in measured(each, self.table) for each in step.asked.values]
+            parts.append(
+                {
+                    (key, self._value(step, key, column)): tuple(itertools.compress(each, itertools.cycle(which)))
+                    for key, each in self._rows(step).items()
+                }
+            )
+        return together(parts)
+
+    def _rows(self, step: Step) -> dict[Hashable, Vector]:
+        return self._effects(step, as_sums(step.asked, self.table), MEASURES[self.table])
+
+    def _effects(self, step: Step, sql: str, measures: tuple[str, ...]) -> dict[Hashable, Vector]:
+        key = id(step.data), sql, measures
+        if key not in self.known:
+            self.known[key] = effects(self.subject, sql, step.data, self.table, measures, KEYS[self.table])
+        return self.known[key]
+
+    def _value(self, step: Step, key: Hashable, column: str) -> Any:
+        return next(row[column] for row in step.data[self.table] if tuple(row[k] for k in KEYS[self.table]) == key)
+
+
+def unit(name: Any) -> int:
+    """Of a row, by its key, alone or beside a value."""
+    while isinstance(name, tuple):
+        name = name[0]
+    return int(name)
+
+
+def tells(told: Told, steps: list[Step], least: int) -> bool:
+    """Whether the owner has to refuse: a combination of what is shown is of fewer units than the floor."""
+    matrices = [told.rows(steps), *(told.changed(steps, column) for column in AGGREGATED[told.table])]
+    return any(isolates(each, unit, least) for each in matrices)
+
+
+def explained(told: Told, steps: list[Step], least: int, chance: random.Random) -> None:
+    """A value of few units may be another one, if others' are, too: all answers are as they were."""
+    columns = told.values(steps)
+    changed: Any = chance.choice(sorted(columns, key=repr))
+    few = {unit(changed), *chance.sample(sorted({unit(each) for each in columns}), least - 2)}
+    amounts = hiding(columns, changed, [each for each in columns if unit(each) not in few])
+    assert amounts is not None, (few, changed)
+    for step in steps:
+        rows, here = step.data[told.table], dict[tuple[int, str], int]()
+        for at, row in enumerate(rows):
+            for column in MEASURES[told.table]:
+                name = tuple(row[key] for key in KEYS[told.table]), column, row[column]
+                if row[column] is not None:
+                    here[at, column] = amounts.get(name, 0)
+        other = with_rows(step.data, told.table, changed_by(rows, here))
+        before, after = (told.subject.answer(step.asked.sql, NORTH, each).seen() for each in (step.data, other))
+        assert before == after, (step.asked.sql, few, rows, other[told.table])
+
+
+def hold(product: Product, least: int, table: str, seed: int, count: int, joined: bool = False) -> Counter[str]:
+    """How often the owner's agent says what. What it allows tells of nobody."""
+    subject, said = Rendered(product.federation.catalog), Counter[str]()
+    for steps in sequences(seed, count, table, lambda sql: subject.verdict(sql, NORTH).allowed, joined):
+        told, agents, answered = Told(subject, table), Agents(product, NORTH), list[Step]()
+        for step in steps:
+            refusal = agents.refusal(step.asked.sql, step.data)
+            now = [*answered, step]
+            context = seed, [(each.asked.sql, each.data[table]) for each in now]
+            near = refusal is not None and refusal.looked
+            if not joined and (near or refusal is None):
+                assert near == tells(told, now, least), (refusal, context)
+            said[str(refusal) if refusal else ""] += 1
+            if refusal is None:
+                answered = now
+        if answered:
+            assert not isolates(told.values(answered), unit, least), (seed, answered)
+            explained(told, answered, least, random.Random(seed))
+    return said
+
+
+@pytest.mark.parametrize("least", LEASTS)
+@pytest.mark.parametrize("table", ["people", "stays"])
+def test_sequences(products: Mapping[int, Product], table: str, least: int) -> None:
+    said = hold(products[least], least, table, 1, 10)
+    print(said)
