@@ -14,15 +14,18 @@ from typing import Any, Final
 
 import pytest
 
+from tacit.audit.refusals import Refused
+
 from .product import Agents, Product
 from .properties import surface
 from .properties.linear import Vector, changed_by, effects, hiding, isolates, together
 from .properties.sequences import AGGREGATED, KEYS, Step, as_sums, linear, measured, sequences
 from .properties.surface import MEASURES, NORTH, with_rows
-from .rendered import Rendered
+from .rendered import Rendered, Unguarded
 
 LEASTS: Final = (2, 3)
-TOO_NEAR: Final = "too near"
+ANSWERED, TOO_NEAR, CAREFUL, UNCLEAR = "answered", "too near", "careful", "unclear"
+"""What an agent says. Careful: of what could be shown, it is too near; a guard withholds some of it."""
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +67,13 @@ class Told:
                 }
             )
         return together(parts)
+
+    def withheld(self, step: Step) -> bool:
+        """Whether anything that a question adds up is not shown."""
+        sql, measures = as_sums(step.asked, self.table), MEASURES[self.table]
+        every = effects(Unguarded(self.subject), sql, step.data, self.table, measures, KEYS[self.table])
+        shown = self._rows(step)
+        return any(sum(each[at::2]) != sum(shown[key][at::2]) for key, each in every.items() for at in (0, 1))
 
     def _rows(self, step: Step) -> dict[Hashable, Vector]:
         return self._effects(step, as_sums(step.asked, self.table), MEASURES[self.table])
@@ -110,25 +120,44 @@ def explained(told: Told, steps: list[Step], least: int, chance: random.Random) 
         assert before == after, (step.asked.sql, few, rows, other[told.table])
 
 
-def hold(product: Product, least: int, table: str, seed: int, count: int, joined: bool = False) -> Counter[str]:
+def hold(subject: Rendered, product: Product, table: str, seed: int, count: int, joined: bool = False) -> Counter[str]:
     """How often the owner's agent says what. What it allows tells of nobody."""
-    subject, said = Rendered(product.federation.catalog), Counter[str]()
+    least, said = _least(product), Counter[str]()
     for steps in sequences(seed, count, table, lambda sql: subject.verdict(sql, NORTH).allowed, joined):
         told, agents, answered = Told(subject, table), Agents(product, NORTH), list[Step]()
         for step in steps:
-            refusal = agents.refusal(step.asked.sql, step.data)
+            verdict = _verdict(agents.refusal(step.asked.sql, step.data))
             now = [*answered, step]
-            context = seed, [(each.asked.sql, each.data[table]) for each in now]
-            near = refusal is not None and refusal.looked
-            if not joined and (near or refusal is None):
-                assert near == tells(told, now, least), (refusal, context)
-            said[str(refusal) if refusal else ""] += 1
-            if refusal is None:
-                answered = now
-        if answered:
-            assert not isolates(told.values(answered), unit, least), (seed, answered)
-            explained(told, answered, least, random.Random(seed))
+            if not joined:
+                verdict = compared(verdict, told, now, least)
+            said[verdict] += 1
+            answered = now if verdict == ANSWERED else answered
+        assert not isolates(told.values(answered), unit, least), described(answered)
+        explained(told, answered, least, random.Random(seed))
     return said
+
+
+def compared(verdict: str, told: Told, steps: list[Step], least: int) -> str:
+    """The agent's verdict, or that it was careful: it took for shown what a guard withholds."""
+    if verdict == UNCLEAR:
+        return verdict
+    reason = tells(told, steps, least)
+    assert verdict == TOO_NEAR or not reason, described(steps)
+    assert verdict == ANSWERED or reason or any(told.withheld(step) for step in steps), described(steps)
+    return verdict if reason or verdict == ANSWERED else CAREFUL
+
+
+def described(steps: list[Step]) -> str:
+    """What a failure says."""
+    return "\n".join(f"{each.asked.sql}\n    {each.data}" for each in steps)
+
+
+def _verdict(refusal: Refused | None) -> str:
+    return ANSWERED if refusal is None else TOO_NEAR if refusal.looked else UNCLEAR
+
+
+def _least(product: Product) -> int:
+    return next(each for each in LEASTS if f"least_group = {each}" in product.offers["south"])
 
 
 @pytest.mark.parametrize("least", LEASTS)

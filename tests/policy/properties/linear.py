@@ -10,42 +10,42 @@ import itertools
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import lcm
-from typing import Any
+from typing import Any, Final
 
 from ..subjects import Subject
 from .surface import NORTH, Data, Rows, with_rows
 
 Vector = tuple[Fraction, ...]
 Columns = Mapping[Hashable, Vector]
-MOST_DENOMINATOR = 1000
-"""Of averages over so few rows."""
+BASE: Final = 8
+"""More than a row's value counts in any number."""
 
 
 def effects(
     subject: Subject, sql: str, data: Data, table: str, measures: Collection[str], keys: Sequence[str]
 ) -> dict[Hashable, Vector]:
-    """Of each row of a table, by its key: how all numbers change if these measures of it are one higher."""
+    """Of each row of a table, by its key: how often these measures of it count in each number.
+
+    Each row's measures are higher by a power of its own, so that one more answer has the digits of all.
+    """
+    rows = data[table]
+    amounts = {(at, each): BASE**at for at, row in enumerate(rows) for each in measures if row[each] is not None}
     before = _numbers(subject, sql, data)
-    rows, found = data[table], dict[Hashable, Vector]()
-    for at, row in enumerate(rows):
-        higher = {each: row[each] + 1 for each in measures if row[each] is not None}
-        changed = [{**each, **higher} if place == at else dict(each) for place, each in enumerate(rows)]
-        after = _numbers(subject, sql, with_rows(data, table, changed))
-        assert len(after) == len(before)
-        found[tuple(row[key] for key in keys)] = tuple(b - a for a, b in zip(before, after, strict=True))
-    return found
+    after = _numbers(subject, sql, with_rows(data, table, changed_by(rows, amounts)))
+    changes = [b - a for a, b in zip(before, after, strict=True)]
+    assert all(0 <= each < BASE ** len(rows) for each in changes), (sql, changes)
+    return {
+        tuple(row[key] for key in keys): tuple(Fraction(each // BASE**at % BASE) for each in changes)
+        for at, row in enumerate(rows)
+    }
 
 
-def _numbers(subject: Subject, sql: str, data: Data) -> Vector:
+def _numbers(subject: Subject, sql: str, data: Data) -> list[int]:
     """All numbers of an answer, by its keys. What is withheld is zero."""
     answer = subject.answer(sql, NORTH, data)
     values = [at for at, name in enumerate(answer.columns) if name in ("n", "v")]
     rows = sorted(answer.rows, key=lambda row: repr([each for at, each in enumerate(row) if at not in values]))
-    return tuple(_fraction(row[at]) for row in rows for at in values)
-
-
-def _fraction(value: Any) -> Fraction:
-    return Fraction(0 if value is None else value).limit_denominator(MOST_DENOMINATOR)
+    return [int(row[at] or 0) for row in rows for at in values]
 
 
 def isolates(columns: Columns, unit: Callable[[Any], int], least: int) -> bool:

@@ -27,8 +27,9 @@ NOT_LINEAR: Final = re.compile(r"VAR|STDDEV|CORR|COVAR|SUM\(DISTINCT")
 POST: Final = re.compile(r"^(?:ROUND|FLOOR|CEIL|ABS)\((.*?\(p\.\w+\))(?:, 1)?\)$")
 """What is computed of one number after it is shown."""
 
+AVERAGE: Final = re.compile(r"^AVG\(")
 SUMS: Final = (
-    (re.compile(r"^AVG\("), "SUM("),
+    (AVERAGE, "SUM("),
     (re.compile(r"^COUNT\(\*\)"), "SUM({})"),
     (re.compile(r"^COUNT\(DISTINCT [ps]\.\w+\)"), "SUM({})"),
     (re.compile(r"^COUNT\((p\.bonus)\)"), r"SUM(\1)"),
@@ -174,7 +175,7 @@ def _free(chance: random.Random, rows: Sequence[Any]) -> int:
 
 def linear(asked: Select) -> str:
     """The same numbers before anything is computed of them, of all groups that could be shown, with all their keys."""
-    first, second = (POST.sub(r"\1", each) for each in asked.values)
+    first, second = (AVERAGE.sub("SUM(", POST.sub(r"\1", each)) for each in asked.values)
     return replace(asked, values=(first, second), end=_unordered(asked.end)).text(asked.keys)
 
 

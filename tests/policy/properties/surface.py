@@ -168,6 +168,13 @@ def _world(chance: random.Random) -> dict[str, Rows]:
     return {"people": people, "stays": stays, "customers": customers, "copies": copies}
 
 
+def with_one_apart() -> dict[str, Rows]:
+    """A world of four people with one measure each, of whom the first is alone in a city."""
+    data = next(worlds(5, 1))
+    people = [{**row, "city": "a" if at else "b", "bonus": None} for at, row in enumerate(data["people"][:4])]
+    return with_rows(data, "people", people)
+
+
 def with_rows(data: Data, table: str, rows: Rows) -> dict[str, Any]:
     """The data with other rows of a table."""
     return {**data, table: rows}
@@ -180,18 +187,19 @@ def renamed(data: Data, names: Mapping[int, int]) -> dict[str, Rows]:
 
 # --- questions
 
-REPEATED = frozenset({
-    "join of keys that repeat on both sides", "LEFT JOIN of such keys", "RIGHT JOIN of such keys",
-    "FULL JOIN of such keys",
-})  # fmt: skip
-"""Joins that docs/sql.md tells by the tables of its examples."""
-APART = REPEATED | {
-    "VALUES as a query", "VALUES in FROM", "SELECT without FROM", "INTERSECT ALL", "EXCEPT ALL", "DISTINCT ON",
-}  # fmt: skip
-"""Constructs that no generated question has. Beside single rows of tables with rules they are refused. verdicts.py
-beside this folder and docs/rules.md have examples."""
-NAMED = {each.name: re.compile(each.pattern, re.I) for _, listed in SECTIONS for each in listed}
-PATTERNS = {name: pattern for name, pattern in NAMED.items() if name not in APART}
+_JOINED = r"(?:(?:customers|stays) a {0}JOIN (?:customers|stays|copies) b|stays s {0}JOIN copies c|copies c {0}JOIN stays s) ON"
+REPEATED = {
+    "join of keys that repeat on both sides": _JOINED.format(""),
+    "LEFT JOIN of such keys": _JOINED.format("LEFT "),
+    "RIGHT JOIN of such keys": _JOINED.format("RIGHT "),
+    "FULL JOIN of such keys": _JOINED.format("FULL "),
+}
+"""Joins that docs/sql.md tells by the tables of its examples, as questions of this world have them."""
+PATTERNS = {
+    each.name: re.compile("|".join([each.pattern, *([REPEATED[each.name]] if each.name in REPEATED else [])]), re.I)
+    for _, listed in SECTIONS
+    for each in listed
+}
 TRIES = 4000
 
 
@@ -273,12 +281,17 @@ SOURCES = (
         s=True,
     ),
     Source("(SELECT *, RANK() OVER (ORDER BY day) AS n FROM stays) s", s=True),
+    Source("stays s JOIN copies c ON c.ssn = s.ssn", s=True),
+    Source("stays s LEFT JOIN copies c ON c.ssn = s.ssn", s=True),
+    Source("copies c RIGHT JOIN stays s ON c.ssn = s.ssn", s=True),
+    Source("stays s FULL JOIN copies c ON c.ssn = s.ssn", s=True),
 )
 UNITED = (
     "SELECT ssn, city AS k, salary AS x FROM people UNION ALL SELECT ssn, kind, cost FROM stays",
     "SELECT ssn, city AS k, salary AS x FROM people UNION SELECT ssn, kind, cost FROM stays",
 )
 COUNTED = "(SELECT city AS k, COUNT(*) AS m FROM people GROUP BY city)"
+OPERATORS = ("UNION", "UNION ALL", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 GROUPED = (
     "SELECT city AS k FROM people GROUP BY city",
     "SELECT city AS k FROM people WHERE NOT vip GROUP BY city",
@@ -409,7 +422,7 @@ OVER = (
 
 def constructs(sql: str) -> frozenset[str]:
     """The constructs of docs/sql.md that a question has."""
-    return frozenset(name for name, pattern in NAMED.items() if pattern.search(sql))
+    return frozenset(name for name, pattern in PATTERNS.items() if pattern.search(sql))
 
 
 def generated(
@@ -437,12 +450,19 @@ def _question(chance: random.Random) -> str:
     if kind < 0.06:
         return _over_inputs(chance)
     if kind < 0.10:
-        operator = chance.choice(("UNION", "UNION ALL", "INTERSECT", "EXCEPT"))
-        return f"{chance.choice(GROUPED)} {operator} {chance.choice(OTHERS)}"
+        return f"{chance.choice(GROUPED)} {chance.choice(OPERATORS)} {chance.choice(OTHERS)}"
     if kind < 0.16:
         return _over_groups(chance)
+    if kind < 0.18:
+        return _beside_constants(chance)
+    if kind < 0.20:
+        operator = chance.choice(("", "LEFT ", "RIGHT ", "FULL "))
+        repeated = f"SELECT a.segment AS k FROM customers a {operator}JOIN copies b ON a.worth = b.copy"
+        return f"{repeated} {chance.choice(OPERATORS)} {chance.choice(GROUPED)}"
+    if kind < 0.22:
+        return _first_of_each(chance)
     found = selected(chance, chance.choice(SOURCES)).sql
-    return f"WITH w AS ({found}) SELECT * FROM w" if kind < 0.20 else found
+    return f"WITH w AS ({found}) SELECT * FROM w" if kind < 0.26 else found
 
 
 def _over_inputs(chance: random.Random) -> str:
@@ -461,6 +481,32 @@ def _over_groups(chance: random.Random) -> str:
             f"SELECT g.k, c.worth FROM {COUNTED} g FULL JOIN customers c ON g.m = c.ssn",
             "SELECT DISTINCT city FROM people",
             "SELECT p.city, s.salary FROM people p JOIN people s USING (ssn)",
+            "SELECT city FROM people EXCEPT ALL SELECT segment FROM customers",
+        )
+    )
+
+
+def _beside_constants(chance: random.Random) -> str:
+    """Rows that the question itself has could be weights."""
+    number, aggregate = chance.randint(1, 9), chance.choice(AGGREGATES["p"])
+    return chance.choice(
+        (
+            f"VALUES ('{chance.choice('abc')}') {chance.choice(OPERATORS)} {chance.choice(GROUPED)}",
+            f"SELECT v.a, g.k FROM (VALUES ({number}), (0)) v(a) JOIN {COUNTED} g ON g.m = v.a",
+            f"SELECT {aggregate} AS n FROM (VALUES ({number}), (0)) v(a) JOIN people p ON p.ssn = v.a",
+            f"SELECT 1 + 1 AS n, (SELECT {aggregate} FROM people p) AS v",
+        )
+    )
+
+
+def _first_of_each(chance: random.Random) -> str:
+    """The first row of each group, of groups or of single rows."""
+    key, value = chance.choice(KEYS["p"]), chance.choice(("COUNT(*)", "SUM(p.salary)", "AVG(p.salary)"))
+    groups = f"(SELECT {key} AS k, {value} AS m FROM people p GROUP BY {key}) g"
+    return chance.choice(
+        (
+            f"SELECT DISTINCT ON (g.m) g.k, g.m FROM {groups} ORDER BY g.m, g.k",
+            f"SELECT DISTINCT ON ({key}) p.salary FROM people p ORDER BY {key}, p.salary",
         )
     )
 
