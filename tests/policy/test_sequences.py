@@ -19,8 +19,8 @@ from tacit.audit.refusals import Refused
 from .product import Agents, Product
 from .properties import surface
 from .properties.linear import Vector, changed_by, effects, hiding, isolates, together
-from .properties.sequences import AGGREGATED, KEYS, Step, as_sums, linear, measured, sequences
-from .properties.surface import MEASURES, NORTH, with_rows
+from .properties.sequences import AGGREGATED, KEYS, Step, as_sums, compared, linear, measured, sequences
+from .properties.surface import MEASURES, NORTH, Select, with_rows
 from .rendered import Rendered, Unguarded
 
 LEASTS: Final = (2, 3)
@@ -53,30 +53,28 @@ class Told:
 
     def rows(self, steps: Iterable[Step]) -> dict[Hashable, Vector]:
         """How often each row is in what each number is of, whatever values rows have."""
-        return together([self._rows(step) for step in steps])
+        return together([self._rows(step, each) for step in steps for each in compared(step.asked)])
 
     def changed(self, steps: Iterable[Step], column: str) -> dict[Hashable, Vector]:
         """The same of the numbers that are of one column. A row with another value there is another row."""
-        parts = []
-        for step in steps:
-            which = [column in measured(each, self.table) for each in step.asked.values]
-            parts.append(
-                {
-                    (key, self._value(step, key, column)): tuple(itertools.compress(each, itertools.cycle(which)))
-                    for key, each in self._rows(step).items()
-                }
-            )
-        return together(parts)
+        return together([self._changed(step, each, column) for step in steps for each in compared(step.asked)])
+
+    def _changed(self, step: Step, asked: Select, column: str) -> dict[Hashable, Vector]:
+        which = [column in measured(each, self.table) for each in asked.values]
+        return {
+            (key, self._value(step, key, column)): tuple(itertools.compress(each, itertools.cycle(which)))
+            for key, each in self._rows(step, asked).items()
+        }
 
     def withheld(self, step: Step) -> bool:
         """Whether anything that a question adds up is not shown."""
         sql, measures = as_sums(step.asked, self.table), MEASURES[self.table]
         every = effects(Unguarded(self.subject), sql, step.data, self.table, measures, KEYS[self.table])
-        shown = self._rows(step)
+        shown = self._rows(step, step.asked)
         return any(sum(each[at::2]) != sum(shown[key][at::2]) for key, each in every.items() for at in (0, 1))
 
-    def _rows(self, step: Step) -> dict[Hashable, Vector]:
-        return self._effects(step, as_sums(step.asked, self.table), MEASURES[self.table])
+    def _rows(self, step: Step, asked: Select) -> dict[Hashable, Vector]:
+        return self._effects(step, as_sums(asked, self.table), MEASURES[self.table])
 
     def _effects(self, step: Step, sql: str, measures: tuple[str, ...]) -> dict[Hashable, Vector]:
         key = id(step.data), sql, measures
@@ -123,33 +121,33 @@ def explained(told: Told, steps: list[Step], least: int, chance: random.Random) 
 def hold(subject: Rendered, product: Product, table: str, seed: int, count: int, joined: bool = False) -> Counter[str]:
     """How often the owner's agent says what. What it allows tells of nobody."""
     least, said = _least(product), Counter[str]()
-    for steps in sequences(seed, count, table, lambda sql: subject.verdict(sql, NORTH).allowed, joined):
+    for steps in sequences(subject, table, seed, count, joined):
         told, agents, answered = Told(subject, table), Agents(product, NORTH), list[Step]()
         for step in steps:
             verdict = _verdict(agents.refusal(step.asked.sql, step.data))
             now = [*answered, step]
             if not joined:
-                verdict = compared(verdict, told, now, least)
+                verdict = judged(verdict, told, now, least)
             said[verdict] += 1
             answered = now if verdict == ANSWERED else answered
-        assert not isolates(told.values(answered), unit, least), described(answered)
+        assert not isolates(told.values(answered), unit, least), described(told, answered)
         explained(told, answered, least, random.Random(seed))
     return said
 
 
-def compared(verdict: str, told: Told, steps: list[Step], least: int) -> str:
+def judged(verdict: str, told: Told, steps: list[Step], least: int) -> str:
     """The agent's verdict, or that it was careful: it took for shown what a guard withholds."""
     if verdict == UNCLEAR:
         return verdict
     reason = tells(told, steps, least)
-    assert verdict == TOO_NEAR or not reason, described(steps)
-    assert verdict == ANSWERED or reason or any(told.withheld(step) for step in steps), described(steps)
+    assert verdict == TOO_NEAR or not reason, described(told, steps)
+    assert verdict == ANSWERED or reason or any(told.withheld(step) for step in steps), described(told, steps)
     return verdict if reason or verdict == ANSWERED else CAREFUL
 
 
-def described(steps: list[Step]) -> str:
+def described(told: Told, steps: list[Step]) -> str:
     """What a failure says."""
-    return "\n".join(f"{each.asked.sql}\n    {each.data}" for each in steps)
+    return "\n".join(f"{each.asked.sql}\n    {each.data[told.table]}" for each in steps)
 
 
 def _verdict(refusal: Refused | None) -> str:

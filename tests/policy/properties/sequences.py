@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any, Final
 
-from .surface import CONDITIONS, SOURCES, Data, Rows, Select, Source, selected, with_rows, worlds
+from ..rendered import Rendered
+from .surface import CONDITIONS, NORTH, SOURCES, Data, Rows, Select, Source, selected, with_rows, worlds
 
 KEYS: Final = {"people": ("ssn",), "stays": ("ssn", "day")}
 """What names a row."""
@@ -19,6 +21,10 @@ AGGREGATED: Final = {"people": ("salary", "bonus", "age", "smokes"), "stays": ("
 MOST_ROWS = 8
 """Of each table, as its offer says."""
 
+MANY: Final = 6
+"""Units of a table, so that a part of them and the others reach the floor."""
+
+MOST_WORLDS: Final = 100_000
 EVERY_KEY = range(1, 13)
 
 NOT_LINEAR: Final = re.compile(r"VAR|STDDEV|CORR|COVAR|SUM\(DISTINCT")
@@ -48,104 +54,117 @@ class Step:
     data: Data
 
 
-def sequences(
-    seed: int, count: int, table: str, allowed: Callable[[str], bool], joined: bool = False
-) -> Iterator[list[Step]]:
+def sequences(subject: Rendered, table: str, seed: int, count: int, joined: bool = False) -> Iterator[list[Step]]:
     """Sequences of two to four questions that rules allow. joined: beside a table of the recipient with every key."""
     chance = random.Random(seed)
-    for data in worlds(seed, count):
+    for data in islice((each for each in worlds(seed, MOST_WORLDS) if _units(each[table]) >= MANY), count):
         if joined:
             data = with_rows(data, "customers", [{"ssn": key, "segment": "s", "worth": 1} for key in EVERY_KEY])
-        asked = _trackers(chance, table, allowed) if joined or chance.random() < 0.5 else _any(chance, table, allowed)
+        asking = Asking(subject, table, chance, data)
+        asked = asking.trackers() if joined or chance.random() < 0.5 else asking.any()
         if joined:
-            asked = [replace(each, source=_beside(chance, table)) for each in asked]
-            asked = [each for each in asked if allowed(each.sql)]
-        steps = [Step(asked[0], data)] if asked else []
-        for each in asked[1:4]:
-            if chance.random() < 0.4:
+            source = asking.beside()
+            asked = [replace(each, source=source, keys=(), grouping="") for each in asked]
+        steps = list[Step]()
+        for each in asked:
+            if steps and chance.random() < 0.4:
                 data = with_rows(data, table, _edited(chance, data[table], table))
-            steps.append(Step(each, data))
+            steps += [Step(each, data)] if asking.is_allowed(each) else []
         if len(steps) > 1:
             yield steps
 
 
-def _any(chance: random.Random, table: str, allowed: Callable[[str], bool]) -> list[Select]:
-    return [_alone(chance, table, allowed) for _ in range(chance.randint(2, 4))]
+@dataclass(frozen=True)
+class Asking:
+    """Whoever asks about a table, and knows which conditions are of few."""
+
+    subject: Rendered
+    table: str
+    chance: random.Random
+    data: Data
+
+    def is_allowed(self, asked: Select) -> bool:
+        return self.subject.verdict(asked.sql, NORTH).allowed
+
+    def any(self) -> list[Select]:
+        return [self.alone() for _ in range(self.chance.randint(2, 4))]
+
+    def alone(self) -> Select:
+        """A question that reads this table alone, and of which numbers are linear in measures."""
+        while True:
+            found = selected(self.chance, self.chance.choice([s for s in SOURCES if _tables(s.text) == {self.table}]))
+            if _tables(found.sql) == {self.table} and not NOT_LINEAR.search(found.sql) and self.is_allowed(found):
+                return found
+
+    def beside(self) -> Source:
+        """A join with the recipient's table that leaves all rows of the other."""
+        name = self.table[0]
+        texts = (
+            f"{self.table} {name} JOIN customers c ON c.ssn = {name}.ssn",
+            f"{self.table} {name} JOIN customers c USING (ssn)",
+            f"{self.table} {name} SEMI JOIN customers c ON c.ssn = {name}.ssn",
+            f"{self.table} {name} LEFT JOIN customers c ON c.ssn = {name}.ssn",
+        )
+        return Source(self.chance.choice(texts), p=name == "p", s=name == "s", c=True)
+
+    def trackers(self) -> list[Select]:
+        """A question, and others that differ from it by little."""
+        first = replace(self.alone(), keys=(), grouping="", over="", end="")
+        make = self.chance.choice((self._narrower, self._complements, self._shifted, self._again, self._general))
+        return make(first)
+
+    def _narrower(self, asked: Select) -> list[Select]:
+        """The same with one condition more, and with two."""
+        one, two = self._of_few(), self._any()
+        return [asked, _with(asked, one), _with(asked, one, two), _with(asked, two)]
+
+    def _complements(self, asked: Select) -> list[Select]:
+        """All, those of whom a condition holds, and the others."""
+        one = self._of_few()
+        return self.chance.sample([asked, _with(asked, f"({one})"), _with(asked, f"NOT ({one})")], 3)
+
+    def _shifted(self, asked: Select) -> list[Select]:
+        """The same up to one bound, and up to others."""
+        column, bounds = ("p.age", (20, 25, 30, 40, 50)) if self.table == "people" else ("s.day", (1, 2, 3, 4))
+        return [_with(asked, f"{column} < {bound}") for bound in self.chance.sample(bounds, 3)]
+
+    def _again(self, asked: Select) -> list[Select]:
+        """The same, which tells something if rows are edited, and in groups."""
+        key = "p.city" if self.table == "people" else "s.kind"
+        return self.chance.sample([asked, asked, asked, replace(asked, keys=(key,), grouping=key)], 4)
+
+    def _general(self, asked: Select) -> list[Select]:
+        """A general tracker: what holds or a condition, or not that one; and that condition, and its opposite."""
+        one, two = self._any(), self._of_few()
+        texts = [f"({one})", f"NOT ({one})", f"({two} OR {one})", f"({two} OR NOT ({one}))"]
+        return [_with(asked, each) for each in texts]
+
+    def _any(self) -> str:
+        return self.chance.choice([each for each in CONDITIONS[self.table[0]] if "SELECT" not in each])
+
+    def _of_few(self) -> str:
+        """A condition that a few units fulfil, or do not."""
+        listed = [each for each in CONDITIONS[self.table[0]] if "SELECT" not in each]
+        whole = self._units("TRUE")
+        few = [each for each in listed if 0 < min(self._units(each), self._units(f"NOT ({each})")) < whole / 2]
+        return self.chance.choice(few or listed)
+
+    def _units(self, condition: str) -> int:
+        self.subject.load(self.data)
+        counted = f"SELECT COUNT(DISTINCT ssn) FROM {self.table} {self.table[0]} WHERE {condition}"
+        return int(self.subject.database.execute(counted).fetchall()[0][0])
 
 
-def _alone(chance: random.Random, table: str, allowed: Callable[[str], bool]) -> Select:
-    """A question that reads this table alone, and of which numbers are linear in measures."""
-    while True:
-        found = selected(chance, chance.choice([each for each in SOURCES if _tables(each.text) == {table}]))
-        if _tables(found.sql) == {table} and not NOT_LINEAR.search(found.sql) and allowed(found.sql):
-            return found
-
-
-def _tables(sql: str) -> set[str]:
-    return {*re.findall(r"\b(?:people|stays|customers|copies)\b", sql)}
-
-
-def _beside(chance: random.Random, table: str) -> Source:
-    """A join with the recipient's table that leaves all rows of the other."""
-    name = table[0]
-    texts = (
-        f"{table} {name} JOIN customers c ON c.ssn = {name}.ssn",
-        f"{table} {name} JOIN customers c USING (ssn)",
-        f"{table} {name} SEMI JOIN customers c ON c.ssn = {name}.ssn",
-        f"{table} {name} LEFT JOIN customers c ON c.ssn = {name}.ssn",
-    )
-    return Source(chance.choice(texts), p=table == "people", s=table == "stays", c=True)
-
-
-# --- trackers
-
-
-def _trackers(chance: random.Random, table: str, allowed: Callable[[str], bool]) -> list[Select]:
-    """A question, and others that differ from it by little."""
-    first = replace(_alone(chance, table, allowed), keys=(), grouping="", over="", end="")
-    make = chance.choice((_narrower, _complements, _shifted, _again, _general))
-    found = [each for each in make(chance, first, table) if allowed(each.sql)]
-    return found + ([_alone(chance, table, allowed)] if len(found) < 2 else [])
-
-
-def _condition(chance: random.Random, table: str) -> str:
-    listed = [each for each in CONDITIONS[table[0]] if "SELECT" not in each]
-    return chance.choice(listed)
+def _units(rows: Sequence[Any]) -> int:
+    return len({row["ssn"] for row in rows})
 
 
 def _with(asked: Select, *conditions: str) -> Select:
     return replace(asked, conditions=tuple(dict.fromkeys((*asked.conditions, *conditions))))
 
 
-def _narrower(chance: random.Random, asked: Select, table: str) -> list[Select]:
-    """The same with one condition more, and with two."""
-    one, two = (_condition(chance, table) for _ in range(2))
-    return [asked, _with(asked, one), _with(asked, one, two)]
-
-
-def _complements(chance: random.Random, asked: Select, table: str) -> list[Select]:
-    """All, those of whom a condition holds, and the others."""
-    one = _condition(chance, table)
-    return chance.sample([asked, _with(asked, f"({one})"), _with(asked, f"NOT ({one})")], 3)
-
-
-def _shifted(chance: random.Random, asked: Select, table: str) -> list[Select]:
-    """The same up to one bound, and up to others."""
-    column, bounds = ("p.age", (20, 25, 30, 40, 50)) if table == "people" else ("s.day", (1, 2, 3, 4))
-    return [_with(asked, f"{column} < {bound}") for bound in chance.sample(bounds, 3)]
-
-
-def _again(chance: random.Random, asked: Select, table: str) -> list[Select]:
-    """The same, which tells something if rows are edited, and in groups."""
-    key = "p.city" if table == "people" else "s.kind"
-    return chance.sample([asked, asked, asked, replace(asked, keys=(key,), grouping=key)], 3)
-
-
-def _general(chance: random.Random, asked: Select, table: str) -> list[Select]:
-    """A general tracker: what holds or a condition, what holds or not that condition, the condition and its opposite."""
-    one, two = (_condition(chance, table) for _ in range(2))
-    texts = [f"({two} OR {one})", f"({two} OR NOT ({one}))", f"({one})", f"NOT ({one})"]
-    return [_with(asked, each) for each in texts]
+def _tables(sql: str) -> set[str]:
+    return {*re.findall(r"\b(?:people|stays|customers|copies)\b", sql)}
 
 
 # --- edits
@@ -177,6 +196,12 @@ def linear(asked: Select) -> str:
     """The same numbers before anything is computed of them, of all groups that could be shown, with all their keys."""
     first, second = (AVERAGE.sub("SUM(", POST.sub(r"\1", each)) for each in asked.values)
     return replace(asked, values=(first, second), end=_unordered(asked.end)).text(asked.keys)
+
+
+def compared(asked: Select) -> list[Select]:
+    """A question, and the one whose number single rows are compared with: it counts as shown."""
+    inner = Select(Source("people p", p=True), ("AVG(p.age)", "AVG(p.age)"))
+    return [asked, *([inner] if "(SELECT AVG(age) FROM people)" in asked.sql else [])]
 
 
 def as_sums(asked: Select, table: str) -> str:
