@@ -8,8 +8,8 @@ from __future__ import annotations
 import itertools
 import random
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
-from pathlib import Path
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from fractions import Fraction
 from typing import Any, Final
 
 import pytest
@@ -19,18 +19,24 @@ from tacit.audit.refusals import Refused
 from .product import Agents, Product
 from .properties import surface
 from .properties.linear import Vector, changed_by, effects, hiding, isolates, together
-from .properties.sequences import AGGREGATED, KEYS, Step, as_sums, compared, linear, measured, sequences
+from .properties.sequences import AGGREGATED, KEYS, Step, as_sums, compared, linear, measured, sequences, single
 from .properties.surface import MEASURES, NORTH, Select, with_rows
 from .rendered import Rendered, Unguarded
 
 LEASTS: Final = (2, 3)
 ANSWERED, TOO_NEAR, CAREFUL, UNCLEAR = "answered", "too near", "careful", "unclear"
 """What an agent says. Careful: of what could be shown, it is too near; a guard withholds some of it."""
+TRACKED: Final = "tracked"
+"""Sequences that tell of few units' values if all questions are answered."""
+
+
+World = tuple[Rendered, Product]
 
 
 @pytest.fixture(scope="module")
-def products(tmp_path_factory: pytest.TempPathFactory) -> Mapping[int, Product]:
-    return {each: Product(surface.offers(each), tmp_path_factory.mktemp(f"least{each}")) for each in LEASTS}
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> Mapping[int, World]:
+    products = {each: Product(surface.offers(each), tmp_path_factory.mktemp(f"least{each}")) for each in LEASTS}
+    return {least: (Rendered(product.federation.catalog), product) for least, product in products.items()}
 
 
 class Told:
@@ -130,9 +136,18 @@ def hold(subject: Rendered, product: Product, table: str, seed: int, count: int,
                 verdict = judged(verdict, told, now, least)
             said[verdict] += 1
             answered = now if verdict == ANSWERED else answered
+        said[TRACKED] += isolates(told.values(steps), unit, least)
         assert not isolates(told.values(answered), unit, least), described(told, answered)
         explained(told, answered, least, random.Random(seed))
     return said
+
+
+def isolated(subject: Rendered, step: Step, least: int) -> Iterator[str]:
+    """What tells of values of few units."""
+    for table in MEASURES:
+        told = Told(subject, table)
+        if table in step.asked.sql and isolates(told.values([step]), unit, least):
+            yield described(told, [step])
 
 
 def judged(verdict: str, told: Told, steps: list[Step], least: int) -> str:
@@ -158,8 +173,61 @@ def _least(product: Product) -> int:
     return next(each for each in LEASTS if f"least_group = {each}" in product.offers["south"])
 
 
+def is_useful(said: Counter[str]) -> bool:
+    """Whether agents answer most, refuse trackers, and seldom refuse without one. All else has no meaning either.
+
+    Without agents some sequences tell of somebody: a search that finds none of them is no search (P11).
+    """
+    asked = said.total() - said[TRACKED]
+    seldom = (said[CAREFUL] + said[UNCLEAR]) * 8 <= asked
+    return said[ANSWERED] * 5 > asked * 3 and said[TOO_NEAR] > 1 and seldom and said[TRACKED] > 0
+
+
 @pytest.mark.parametrize("least", LEASTS)
 @pytest.mark.parametrize("table", ["people", "stays"])
-def test_sequences(products: Mapping[int, Product], table: str, least: int) -> None:
-    said = hold(products[least], least, table, 1, 10)
-    print(said)
+def test_what_agents_allow_tells_of_nobody(worlds: Mapping[int, World], table: str, least: int) -> None:
+    said = hold(*worlds[least], table, 1, 8)
+    assert is_useful(said), said
+
+
+def test_joins_with_tables_that_have_every_key_tell_of_nobody(worlds: Mapping[int, World]) -> None:
+    """A difference that a join makes small is not found, and there is none where it leaves all rows."""
+    said = hold(*worlds[2], "people", 2, 6, joined=True) + hold(*worlds[3], "stays", 2, 6, joined=True)
+    assert is_useful(said), said
+
+
+@pytest.mark.parametrize("least", LEASTS)
+def test_values_of_few_units_hide_behind_fractions(worlds: Mapping[int, World], least: int) -> None:
+    """P4 of single questions, joins of two owners' tables among them."""
+    hidden = list(single(worlds[least][0], 3, 30))
+    assert [found for step in hidden for found in isolated(worlds[least][0], step, least)] == []
+
+
+def test_a_number_of_one_value_less_is_found() -> None:
+    """All four, and all but one; beside a third number the difference is of two."""
+    whole, part, other = (tuple(map(Fraction, each)) for each in ((1, 1, 1, 1), (1, 1, 1, 0), (1, 1, 0, 0)))
+    for numbers, least, expected in (
+        ([whole], 4, False),
+        ([whole, part], 2, True),
+        ([whole, other], 2, False),
+        ([whole, other], 3, True),
+    ):
+        columns = dict(zip("abcd", zip(*numbers, strict=True), strict=True))
+        assert isolates(columns, ord, least) == expected
+    assert hiding({"a": (Fraction(2),), "b": (Fraction(3),)}, "a", ["b"]) == {"a": 3, "b": -2}
+    assert hiding({"a": (Fraction(2),), "b": (Fraction(0),)}, "a", ["b"]) is None
+
+
+# --- nightly
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("joined", [False, True])
+@pytest.mark.parametrize("least", LEASTS)
+@pytest.mark.parametrize("table", ["people", "stays"])
+@pytest.mark.parametrize("seed", [11, 12, 13])
+def test_many_sequences_tell_of_nobody(
+    worlds: Mapping[int, World], seed: int, table: str, least: int, joined: bool
+) -> None:
+    said = hold(*worlds[least], table, seed, 40, joined)
+    assert is_useful(said), said

@@ -16,8 +16,8 @@ from ..subjects import Subject
 from .surface import NORTH, Data, Rows, with_rows
 
 Vector = tuple[Fraction, ...]
-Columns = Mapping[Hashable, Vector]
-BASE: Final = 8
+Columns = Mapping[Any, Vector]
+BASE: Final = 16
 """More than a row's value counts in any number."""
 
 
@@ -86,7 +86,7 @@ def together(parts: Sequence[Columns]) -> dict[Hashable, Vector]:
 def _reduced(columns: Columns) -> dict[Hashable, Vector]:
     """The columns in rows that are independent and have the same span."""
     lines = _eliminated([list(row) for row in zip(*columns.values(), strict=True)])
-    return dict(zip(columns, zip(*lines, strict=True), strict=True)) if lines else {key: () for key in columns}
+    return dict(zip(columns, zip(*lines, strict=True), strict=True)) if lines else dict.fromkeys(columns, ())
 
 
 def _rank(vectors: Iterable[Sequence[Fraction]]) -> int:

@@ -24,9 +24,10 @@ MOST_ROWS = 8
 MANY: Final = 6
 """Units of a table, so that a part of them and the others reach the floor."""
 
-MOST_WORLDS: Final = 100_000
+MOST_WORLDS, MOST_TRIES = 100_000, 1000
 EVERY_KEY = range(1, 13)
 
+MEASURED: Final = re.compile(r"[ps]\.(?:salary|bonus|cost)")
 NOT_LINEAR: Final = re.compile(r"VAR|STDDEV|CORR|COVAR|SUM\(DISTINCT")
 """Of whole numbers not every variance has another explanation."""
 
@@ -74,6 +75,20 @@ def sequences(subject: Rendered, table: str, seed: int, count: int, joined: bool
             yield steps
 
 
+def single(subject: Rendered, seed: int, count: int) -> Iterator[Step]:
+    """Questions about any tables that rules allow, each with other data."""
+    chance = random.Random(seed)
+    for data in worlds(seed, count):
+        asked = (selected(chance, chance.choice(SOURCES)) for _ in range(MOST_TRIES))
+        yield next(
+            Step(each, data)
+            for each in asked
+            if MEASURED.search(each.sql)
+            and not NOT_LINEAR.search(each.sql)
+            and subject.verdict(each.sql, NORTH).allowed
+        )
+
+
 @dataclass(frozen=True)
 class Asking:
     """Whoever asks about a table, and knows which conditions are of few."""
@@ -109,7 +124,9 @@ class Asking:
 
     def trackers(self) -> list[Select]:
         """A question, and others that differ from it by little."""
-        first = replace(self.alone(), keys=(), grouping="", over="", end="")
+        other, name = self.alone(), "p.salary" if self.table == "people" else "s.cost"
+        values = f"SUM({name})", other.values[1]
+        first = replace(other, values=values, keys=(), grouping="", over="", end="")
         make = self.chance.choice((self._narrower, self._complements, self._shifted, self._again, self._general))
         return make(first)
 
@@ -195,7 +212,9 @@ def _free(chance: random.Random, rows: Sequence[Any]) -> int:
 def linear(asked: Select) -> str:
     """The same numbers before anything is computed of them, of all groups that could be shown, with all their keys."""
     first, second = (AVERAGE.sub("SUM(", POST.sub(r"\1", each)) for each in asked.values)
-    return replace(asked, values=(first, second), end=_unordered(asked.end)).text(asked.keys)
+    return replace(asked, values=(first, second), end=_unordered(asked.end)).text(
+        [each for each in asked.keys if each in asked.grouping]
+    )
 
 
 def compared(asked: Select) -> list[Select]:
@@ -208,7 +227,9 @@ def as_sums(asked: Select, table: str) -> str:
     """The same with sums of measures over the rows that its numbers are of."""
     measure = "p.salary" if table == "people" else "s.cost"
     first, second = (_as_sum(POST.sub(r"\1", each), measure) for each in asked.values)
-    return replace(asked, values=(first, second), end=_unordered(asked.end)).text(asked.keys)
+    return replace(asked, values=(first, second), end=_unordered(asked.end)).text(
+        [each for each in asked.keys if each in asked.grouping]
+    )
 
 
 def _as_sum(value: str, measure: str) -> str:

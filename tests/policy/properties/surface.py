@@ -187,7 +187,10 @@ def renamed(data: Data, names: Mapping[int, int]) -> dict[str, Rows]:
 
 # --- questions
 
-_JOINED = r"(?:(?:customers|stays) a {0}JOIN (?:customers|stays|copies) b|stays s {0}JOIN copies c|copies c {0}JOIN stays s) ON"
+_JOINED = (
+    r"(?:(?:customers|stays) a {0}JOIN (?:customers|stays|copies) b"
+    r"|stays s {0}JOIN copies c|copies c {0}JOIN stays s) ON"
+)
 REPEATED = {
     "join of keys that repeat on both sides": _JOINED.format(""),
     "LEFT JOIN of such keys": _JOINED.format("LEFT "),
