@@ -42,8 +42,8 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Mapping[int, World]:
 class Told:
     """What the answers of steps tell of one table."""
 
-    def __init__(self, subject: Rendered, table: str) -> None:
-        self.subject, self.table = subject, table
+    def __init__(self, subject: Rendered, table: str, seed: int = 0) -> None:
+        self.subject, self.table, self.seed = subject, table, seed
         self.known: dict[tuple[int, str, tuple[str, ...]], dict[Hashable, Vector]] = {}
 
     def values(self, steps: Iterable[Step]) -> dict[Hashable, Vector]:
@@ -108,10 +108,12 @@ def tells(told: Told, steps: list[Step], least: int) -> bool:
 def explained(told: Told, steps: list[Step], least: int, chance: random.Random) -> None:
     """A value of few units may be another one, if others' are, too: all answers are as they were."""
     columns = told.values(steps)
+    if not columns:
+        return
     changed: Any = chance.choice(sorted(columns, key=repr))
     few = {unit(changed), *chance.sample(sorted({unit(each) for each in columns}), least - 2)}
     amounts = hiding(columns, changed, [each for each in columns if unit(each) not in few])
-    assert amounts is not None, (few, changed)
+    assert amounts is not None, (few, changed, described(told, steps))
     for step in steps:
         rows, here = step.data[told.table], dict[tuple[int, str], int]()
         for at, row in enumerate(rows):
@@ -121,14 +123,14 @@ def explained(told: Told, steps: list[Step], least: int, chance: random.Random) 
                     here[at, column] = amounts.get(name, 0)
         other = with_rows(step.data, told.table, changed_by(rows, here))
         before, after = (told.subject.answer(step.asked.sql, NORTH, each).seen() for each in (step.data, other))
-        assert before == after, (step.asked.sql, few, rows, other[told.table])
+        assert before == after, (few, other[told.table], described(told, steps))
 
 
 def hold(subject: Rendered, product: Product, table: str, seed: int, count: int, joined: bool = False) -> Counter[str]:
     """How often the owner's agent says what. What it allows tells of nobody."""
-    least, said = _least(product), Counter[str]()
+    least, said, chance = _least(product), Counter[str](), random.Random(seed)
     for steps in sequences(subject, table, seed, count, joined):
-        told, agents, answered = Told(subject, table), Agents(product, NORTH), list[Step]()
+        told, agents, answered = Told(subject, table, seed), Agents(product, NORTH), list[Step]()
         for step in steps:
             verdict = _verdict(agents.refusal(step.asked.sql, step.data))
             now = [*answered, step]
@@ -138,7 +140,7 @@ def hold(subject: Rendered, product: Product, table: str, seed: int, count: int,
             answered = now if verdict == ANSWERED else answered
         said[TRACKED] += isolates(told.values(steps), unit, least)
         assert not isolates(told.values(answered), unit, least), described(told, answered)
-        explained(told, answered, least, random.Random(seed))
+        explained(told, answered, least, chance)
     return said
 
 
@@ -160,7 +162,7 @@ def judged(verdict: str, told: Told, steps: list[Step], least: int) -> str:
 
 def described(told: Told, steps: list[Step]) -> str:
     """What a failure says."""
-    return "\n".join(f"{each.asked.sql}\n    {each.data[told.table]}" for each in steps)
+    return "\n".join([f"seed {told.seed}", *(f"{each.asked.sql}\n    {each.data[told.table]}" for each in steps)])
 
 
 def _verdict(refusal: Refused | None) -> str:
@@ -184,13 +186,13 @@ def is_useful(said: Counter[str]) -> bool:
 @pytest.mark.parametrize("least", LEASTS)
 @pytest.mark.parametrize("table", ["people", "stays"])
 def test_what_agents_allow_tells_of_nobody(worlds: Mapping[int, World], table: str, least: int) -> None:
-    said = hold(*worlds[least], table, 1, 8)
+    said = hold(*worlds[least], table, 1, 7)
     assert is_useful(said), said
 
 
 def test_joins_with_tables_that_have_every_key_tell_of_nobody(worlds: Mapping[int, World]) -> None:
     """A difference that a join makes small is not found, and there is none where it leaves all rows."""
-    said = hold(*worlds[2], "people", 2, 6, joined=True) + hold(*worlds[3], "stays", 2, 6, joined=True)
+    said = hold(*worlds[2], "people", 2, 4, joined=True) + hold(*worlds[3], "stays", 2, 4, joined=True)
     assert is_useful(said), said
 
 
@@ -198,7 +200,7 @@ def test_joins_with_tables_that_have_every_key_tell_of_nobody(worlds: Mapping[in
 def test_values_of_few_units_hide_behind_fractions(worlds: Mapping[int, World], least: int) -> None:
     """P4 of single questions, joins of two owners' tables among them. Of totals beside groups the agent decides."""
     subject, product = worlds[least]
-    asked = list(single(subject, 3, 30))
+    asked = list(single(subject, 3, 15))
     found = [step for step in asked if isolated(subject, step, least)]
     assert len(found) * 4 < len(asked)
     for step in found:
