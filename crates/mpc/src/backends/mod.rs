@@ -11,6 +11,7 @@ mod generator;
 mod networked;
 mod recipients;
 pub mod rep3;
+mod stored;
 mod tally;
 pub mod two;
 mod wire;
