@@ -41,7 +41,7 @@ from tacit.plan.account.describe import name as step_name
 from tacit.plan.account.serialise import canonical
 from tacit.plan.facts.catalog import KeptTable
 from tacit.plan.facts.kinds import opened_rep
-from tacit.plan.physical.cost import declared_link, shared_prices
+from tacit.plan.physical.cost import declared_link, predict, shared_prices
 from tacit.plan.physical.placed import (
     DropStep,
     InputStep,
@@ -104,6 +104,7 @@ class PartyRun:
                 recording.ledger.check()
                 approval = self._approval(recording)
                 engine.check()
+                self._admit_memory()
                 files.enter_context(reserved(self.federation, self.me, self.plan, recording.ledger, lambda: self._met))
                 self._prepare(engine, reporter, files)
             with refusals_recorded(self.federation, self.me, self.plan, recording.ledger):
@@ -117,6 +118,12 @@ class PartyRun:
             entry = self._recorded_end(recording, reporter)
         self.emit({"event": "metrics", "steps": reporter.figures()})
         self.emit({"event": "done", "entry": entry})
+
+    def _admit_memory(self) -> None:
+        """Refuse a plan beyond this node's memory budget. A client holds no shares."""
+        memory = self.federation.privates[self.me].memory
+        if memory.budget is not None and self._is_node:
+            memory.admit(predict(self.plan))
 
     def _recording(self) -> Recording:
         """This party's entries of the run."""
@@ -231,6 +238,7 @@ class PartyRun:
             kept=[self._taken_up[step.id] for step in self.plan.steps if isinstance(step, KeptStep)],
             clients=list(self.plan.clients),
             ledger=head,
+            memory=self.federation.privates[self.me].memory.native,
         )
 
     def _secure_step(self, session: _native.Session, engine: LocalEngine, step: NativeStep) -> int | None:
