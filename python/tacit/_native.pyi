@@ -1,6 +1,7 @@
 """The native module: handles on sessions and shared tables. One coarse method per operator, without the GIL."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol, Self, TypedDict, final, type_check_only
 
 __all__ = [

@@ -68,7 +68,8 @@ impl Session {
         let options =
             options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record).map_err(Failure::from)?;
         let parties = parties.into_iter().map(Party::into_endpoint).collect();
-        let network = Network { parties, me, private_key_pem: private_key_pem.0, head, options, memory: budget(memory) };
+        let network =
+            Network { parties, me, private_key_pem: private_key_pem.0, head, options, memory: budget(memory) };
         Ok(Self::new(wait_for(py, move || Ok(tacit_run::Session::connect(network, &agreement)?), || ())?))
     }
 
@@ -97,7 +98,8 @@ impl Session {
             Agreement { link, prices, ahead, clients, ..Agreement::within_process(engine, nodes, permits, operators) };
         let options = options(true, [idle_timeout; 2], 0.0, None, record).map_err(Failure::from)?;
         let memory = budget(memory);
-        let sessions = wait_for(py, move || Ok(tacit_run::Session::in_memory(&agreement, &options, memory.as_ref())?), || ())?;
+        let sessions =
+            wait_for(py, move || Ok(tacit_run::Session::in_memory(&agreement, &options, memory.as_ref())?), || ())?;
         Ok(sessions.into_iter().map(Self::new).collect())
     }
 

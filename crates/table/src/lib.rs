@@ -35,6 +35,6 @@ pub use matching::KeyGroups;
 pub use operator::{CircuitPsi, Operator, Psi, UniversalIds};
 pub use parties::Parties;
 pub use table::Table;
-pub use tacit_sealed::Scratch;
 pub use tables::{Spill, Tables};
+pub use tacit_sealed::Scratch;
 pub use wrong_input::{WrongInput, WrongValue};

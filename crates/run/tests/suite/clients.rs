@@ -218,7 +218,10 @@ fn who_has_no_part_is_no_client() {
     let with = |clients: &[&str]| {
         let clients = clients.iter().copied().map(String::from).collect();
         let agreement = Agreement { clients, ..plan.agreement("rep3") };
-        Session::in_memory(&agreement, &tacit_net::Options::default(), None).map(drop).expect_err("it is refused").to_string()
+        Session::in_memory(&agreement, &tacit_net::Options::default(), None)
+            .map(drop)
+            .expect_err("it is refused")
+            .to_string()
     };
     assert!(with(&["gus", "hal", "ivy", "jon"]).contains("\"jon\" is no client of this plan"));
     assert!(with(&["gus", "gus", "hal", "ivy"]).contains("named twice"));
