@@ -72,7 +72,7 @@ pub fn total<R: Ring, S: Linear<Vec<R>>>(x: &S) -> S {
 pub(crate) trait Column: Clone {
     fn len(&self) -> usize;
 
-    /// What so many rows take of memory.
+    /// Memory of a column of this length.
     fn bytes(rows: usize) -> u64;
 }
 

@@ -244,7 +244,7 @@ fn beside<E: Costs>(all: u64, inputs: &[Table<Tally<E>>]) -> u64 {
     all.saturating_sub(own.bytes())
 }
 
-/// What so many columns take in clear: as Arrow has them, and beside it as native code does.
+/// Memory of columns in clear: as Arrow has them, and beside it as native code does.
 fn in_clear(rows: usize, columns: usize) -> u64 {
     (2 * size_of::<i64>() * rows * columns) as u64
 }

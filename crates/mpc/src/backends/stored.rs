@@ -14,7 +14,7 @@ struct Bytes {
 }
 
 impl Memory {
-    /// A column of so many bytes.
+    /// A column of this size.
     pub fn column(&self, bytes: u64) -> Stored {
         let now = self.0.now.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.0.most.fetch_max(now, Ordering::Relaxed);

@@ -1,9 +1,10 @@
 //! An engine without data: it runs a protocol on row counts alone and adds up the declared costs of an engine's
 //! primitives.
 //!
-//! Because control flow never depends on secrets, the sum is what a real run of the same call sends, to the byte. The
-//! memory that it predicts is of all columns that are there at a time, and twice of what a primitive sends: a message
-//! is made beside its columns, and another one arrives.
+//! Because control flow never depends on secrets, the sum is what a real run of the same call sends, to the byte.
+//!
+//! The memory that it predicts is of all columns that are there at a time. Beside them it counts twice what a primitive
+//! sends: a message is made, and another one arrives.
 
 use std::time::Duration;
 

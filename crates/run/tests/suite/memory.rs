@@ -19,9 +19,8 @@ fn sorted_and_joined() -> Plan {
         format!(r#"{{"id":{id},"op":"input","owner":"{owner}","columns":{columns},"rows":{ROWS}}}"#)
     };
     let sort = |id: usize, input: usize| {
-        format!(
-            r#"{{"id":{id},"op":"sort","input":{input},"keys":[{{"column":"id","descending":false,"nulls_first":false}}]}}"#
-        )
+        let key = r#"{"column":"id","descending":false,"nulls_first":false}"#;
+        format!(r#"{{"id":{id},"op":"sort","input":{input},"keys":[{key}]}}"#)
     };
     let operators = [
         input(1, "ann", "age"),

@@ -21,7 +21,7 @@ SLICING_TITLE = "Slices of rows by keys that all parties may read"
 """Over what is computed so, or could be, and why it is or not."""
 
 LARGE = 1 << 30
-"""From so many bytes of memory on, a plan's page says what a node needs."""
+"""Bytes of memory from which on a plan's page says what a node needs."""
 
 
 @dataclass(frozen=True)
