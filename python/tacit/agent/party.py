@@ -54,6 +54,7 @@ from tacit.plan.physical.placed import (
     PsiStep,
     ReleaseStep,
     SecureStep,
+    Step,
     TailStep,
 )
 from tacit.plan.physical.record import JSON
@@ -245,9 +246,13 @@ class PartyRun:
         """Execute one step; its public number of rows, where this party knows it."""
         match step:
             case InputStep():
-                return self._input(session, engine, step).rows
+                rows = self._input(session, engine, step).rows
+                self._forget(engine, step)
+                return rows
             case PsiStep():
-                return self._psi(session, engine, step).rows
+                rows = self._psi(session, engine, step).rows
+                self._forget(engine, step)
+                return rows
             case KeptStep() if self._is_node:
                 return session.kept(step.id, self._taken_up.pop(step.id)).rows
             case KeepStep() if self._is_node:
@@ -258,6 +263,14 @@ class PartyRun:
                 return self._keys(session, engine, step)
             case ReleaseStep():
                 return self._release(session, step)
+
+    def _forget(self, engine: LocalEngine, step: NativeStep) -> None:
+        """Drop this party's local results that the step was the last to share."""
+        behind = self.plan.steps[self.plan.steps.index(step) + 1 :]
+        spent = _shared(step).difference(*map(_shared, behind))
+        for each in self.plan.steps:
+            if isinstance(each, LocalStep) and each.party == self.me and each.id in spent:
+                engine.forget(each.id)
 
     def _owns(self, owner: str) -> bool:
         """Whether an owner's local results are here."""
@@ -358,6 +371,17 @@ class PartyRun:
             return recording.ledger.append("completed", content)
         except LedgerError as error:
             return {**content, "unrecorded": str(error)}
+
+
+def _shared(step: Step) -> set[int]:
+    """The local results of all owners that a step shares."""
+    match step:
+        case InputStep():
+            return {step.local}
+        case PsiStep():
+            return {side.local for side in step.sides}
+        case _:
+            return set()
 
 
 def _wrong_keys(step: KeysStep, problem: str) -> RunError:
