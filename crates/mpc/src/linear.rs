@@ -1,5 +1,6 @@
 //! Shares under linear maps.
 
+use tacit_math::plane::words_for;
 use tacit_math::{Plane, Ring, ring};
 
 /// A share of a column `T` (a plane or a vector of ring elements), consisting of components on which every linear map
@@ -76,16 +77,27 @@ pub fn total<R: Ring, S: Linear<Vec<R>>>(x: &S) -> S {
 /// A column in clear, whose length is public.
 pub(crate) trait Column: Clone {
     fn len(&self) -> usize;
+
+    /// Memory of a column of this length.
+    fn bytes(rows: usize) -> u64;
 }
 
 impl Column for Plane {
     fn len(&self) -> usize {
         self.rows()
     }
+
+    fn bytes(rows: usize) -> u64 {
+        (words_for(rows) * size_of::<u64>()) as u64
+    }
 }
 
 impl<R: Ring> Column for Vec<R> {
     fn len(&self) -> usize {
         Vec::len(self)
+    }
+
+    fn bytes(rows: usize) -> u64 {
+        (rows * size_of::<R>()) as u64
     }
 }

@@ -14,6 +14,7 @@ use crate::approved::Approved;
 use crate::error::{Result, RunError};
 use crate::kept::KeptTable;
 use crate::lifecycle::Watch;
+use crate::memory::Memory;
 use crate::node::ClearNode;
 use crate::registry::Engine;
 
@@ -78,7 +79,13 @@ impl Agreement {
     }
 
     /// A party's end of the run on its sessions: a node's, the engine's first, or a client's only one.
-    fn start(&self, engine: &Engine, sessions: Vec<tacit_net::Session>, plan: Plan) -> Result<Connected> {
+    fn start(
+        &self,
+        engine: &Engine,
+        sessions: Vec<tacit_net::Session>,
+        plan: Plan,
+        memory: Option<&Memory>,
+    ) -> Result<Connected> {
         let (watch, mut sessions) = (Watch::of(&sessions), sessions.into_iter());
         let (main, background) = (sessions.next().ok_or(RunError::NotStarted)?, sessions.next());
         let (me, attendance) = (main.name(main.me()).to_owned(), main.attendance().cloned());
@@ -86,7 +93,7 @@ impl Agreement {
         let node = if self.clients.contains(&me) {
             (engine.client)(main, self, permits)
         } else {
-            (engine.start)(Sessions { main, background }, self, permits, &program)?
+            (engine.start)(Sessions { main, background }, self, permits, &program, memory)?
         };
         let approved = Approved::new(node, program, self.kept.as_deref());
         Ok(Connected { me, nodes: self.nodes.clone(), clients: self.clients.clone(), approved, watch, attendance })
@@ -122,6 +129,8 @@ pub struct Network {
     pub head: Option<[u8; 32]>,
     /// Time limits, security, shaping.
     pub options: Options,
+    /// This party's memory budget, if it has one.
+    pub memory: Option<Memory>,
 }
 
 impl Network {
@@ -137,7 +146,7 @@ impl Network {
         let hello = self.head.into_iter().fold(hello, Hello::attesting);
         let among = [agreement.nodes.len(), agreement.sessions(engine)];
         let sessions = tcp::connect_with_clients(&endpoints, among, me, identity, hello, &self.options)?;
-        agreement.start(engine, sessions, plan)
+        agreement.start(engine, sessions, plan, self.memory.as_ref())
     }
 
     /// The endpoints of these parties, in their order.
@@ -153,8 +162,8 @@ impl Network {
     }
 }
 
-/// The ends of all nodes of an engine, and of its clients, in this process.
-pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Connected>> {
+/// The ends of all nodes of an engine, and of its clients, in this process. memory: the budget of each.
+pub fn in_memory(agreement: &Agreement, options: &Options, memory: Option<&Memory>) -> Result<Vec<Connected>> {
     let engine = agreement.engine()?;
     agreement.names()?;
     let [nodes, clients] =
@@ -162,7 +171,7 @@ pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Connect
     let sessions = memory::mesh_with_clients(&nodes, &clients, agreement.sessions(engine), options);
     // An end may wait for the others.
     std::thread::scope(|scope| {
-        let start = |sessions| scope.spawn(move || agreement.start(engine, sessions, agreement.plan()?));
+        let start = |sessions| scope.spawn(move || agreement.start(engine, sessions, agreement.plan()?, memory));
         let ends: Vec<_> = sessions.into_iter().map(start).collect();
         ends.into_iter().map(|end| end.join().unwrap_or(Err(RunError::NotStarted))).collect()
     })

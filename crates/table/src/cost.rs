@@ -17,6 +17,7 @@ use crate::operators::release::opened_columns;
 use crate::operators::trusted;
 use crate::parties::Parties;
 use crate::table::Table;
+use crate::tables::Tables;
 use crate::wrong_input::WrongInput;
 
 /// What one step costs.
@@ -33,6 +34,17 @@ pub struct StepCost {
     pub processor: Duration,
     /// Its circuits that could be evaluated as a whole, and those that are.
     pub circuits: Circuits,
+    /// The memory that a node takes for it.
+    pub memory: Memory,
+}
+
+/// The memory of a node at a step's peak, in bytes: of shares, messages, and what owners give and recipients get.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// With the tables that later steps take, all of them in memory.
+    pub most: u64,
+    /// Of the step alone, with its inputs.
+    pub alone: u64,
 }
 
 /// The declared cost of every operator, in execution order, among these parties.
@@ -56,7 +68,7 @@ pub fn cost<E: Costs>(
     ahead: bool,
     circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
 ) -> Result<Vec<StepCost>> {
-    let mut forecast = Forecast::<E>::new(parties, link, prices, ahead);
+    let mut forecast = Forecast::<E>::new(parties, link, prices, ahead).forgetting(operators);
     let mut out = Vec::new();
     for stretch in stretches(operators) {
         out.extend(forecast.stretch(&operators[stretch], input_rows, &circuit)?.0);
@@ -79,6 +91,8 @@ pub struct Forecast<E: Costs> {
     pub(crate) tables: HashMap<usize, Table<Tally<E>>>,
     parties: Parties,
     permits: Vec<Json>,
+    /// The last step that takes the table of a step, by that one's id.
+    last: HashMap<usize, usize>,
 }
 
 impl<E: Costs> Forecast<E> {
@@ -92,7 +106,15 @@ impl<E: Costs> Forecast<E> {
         if ahead {
             executor.backend_mut().make_ahead();
         }
-        Self { executor, tables: HashMap::new(), parties: parties.clone(), permits: vec![] }
+        let (tables, permits, last) = Default::default();
+        Self { executor, tables, parties: parties.clone(), permits, last }
+    }
+
+    /// The same of these operators, which drops a table after its last use, as a run does. So memory is foreseen, too.
+    #[must_use]
+    pub fn forgetting(self, operators: &[Operator]) -> Self {
+        let uses = operators.iter().flat_map(|operator| operator.inputs().into_iter().map(|id| (id, operator.id())));
+        Self { last: uses.collect(), ..self }
     }
 
     /// The costs of the next [stretch](stretches), and what is to be made ahead for it, each with the position of its
@@ -127,14 +149,19 @@ impl<E: Costs> Forecast<E> {
         input_rows: &HashMap<usize, usize>,
         circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
     ) -> Result<StepCost> {
-        let Self { executor, tables, parties, permits } = self;
-        let inputs = operator.inputs().into_iter().map(|id| table(tables, operator, id)).collect::<Result<Vec<_>>>()?;
-        let needed = needed_permits(parties, operator, &inputs)?;
+        let Self { executor, tables, parties, permits, last } = self;
+        let inputs = operator.inputs().into_iter().map(|id| table(tables, operator, id).cloned());
+        let mut inputs = inputs.collect::<Result<Vec<Table<Tally<E>>>>>()?;
+        tables.retain(|id, _| last.get(id) != Some(&operator.id()));
+        let beside = beside::<E>(executor.backend().memory(), &inputs);
+        executor.backend_mut().take_memory();
+        let needed = needed_permits(parties, operator, &inputs.iter().collect::<Vec<_>>())?;
         executor.permit(Permits::from_json(&Json::from(needed.clone()).to_string()).map_err(TableError::Internal)?);
         permits.extend(needed);
         let (rows, table) = match operator {
             Operator::Input(input) => {
                 let rows = input.rows.map_or_else(|| known(operator, input.id, input_rows), Ok)?;
+                executor.backend_mut().pass(in_clear(rows, input.columns.len()));
                 let table = executor.share(operator, Some(Prepared { rows, block: None }))?;
                 (table.rows(), Some(table))
             }
@@ -163,22 +190,26 @@ impl<E: Costs> Forecast<E> {
             }
             Operator::Keep(_) => (inputs[0].rows(), None),
             Operator::Release(_) => {
-                executor.release(operator, inputs[0])?;
-                (inputs[0].rows(), None)
+                let (rows, table) = (inputs[0].rows(), inputs.swap_remove(0));
+                executor.backend_mut().pass(in_clear(rows, table.names().count()));
+                executor.release(operator, table)?;
+                (rows, None)
             }
             Operator::Resize(Resize { id, rows: None, .. }) => {
                 let table = executor.resize(operator, inputs[0], known(operator, *id, input_rows)?)?;
                 (table.rows(), Some(table))
             }
             _ => {
-                let table = executor.run(operator, &inputs)?;
+                let table = executor.run(operator, inputs)?;
                 (table.rows(), Some(table))
             }
         };
         tables.extend(table.map(|table| (operator.id(), table)));
         let communication = executor.backend_mut().take();
         let (processor, circuits) = (executor.backend_mut().take_processor(), executor.backend_mut().take_circuits());
-        Ok(StepCost { rows, communication, ahead: 0, processor, circuits })
+        let most = executor.backend_mut().take_memory();
+        let memory = Memory { most, alone: most.saturating_sub(beside) };
+        Ok(StepCost { rows, communication, ahead: 0, processor, circuits, memory })
     }
 }
 
@@ -209,6 +240,18 @@ pub fn permits<E: Costs>(
 pub fn psi_sizes(sides: [&PsiSide; 2], operator: &Operator, input_rows: &HashMap<usize, usize>) -> Result<[usize; 2]> {
     let [left, right] = sides.map(|side| side.rows.map_or_else(|| known(operator, side.local, input_rows), Ok));
     Ok([left?, right?])
+}
+
+/// What other columns than those of a step's inputs take, of all there are.
+fn beside<E: Costs>(all: u64, inputs: &[Table<Tally<E>>]) -> u64 {
+    let mut own = Tables::new(E::COMPONENTS);
+    inputs.iter().cloned().enumerate().for_each(|(place, table)| own.insert(place, table));
+    all.saturating_sub(own.bytes())
+}
+
+/// Memory of columns in clear: as Arrow has them, and beside it as native code does.
+fn in_clear(rows: usize, columns: usize) -> u64 {
+    (2 * size_of::<i64>() * rows * columns) as u64
 }
 
 /// A number of rows that the caller has to know, by the id of a step.

@@ -12,6 +12,7 @@ mod networked;
 mod numbers;
 mod recipients;
 pub mod rep3;
+mod stored;
 mod tally;
 pub mod two;
 mod wire;

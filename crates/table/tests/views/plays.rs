@@ -228,7 +228,7 @@ fn counted(plain: &Block) -> Block {
 /// Sorts the first table, if the case says so.
 fn put_in_order<B: Dealing + 'static>(executor: &mut Executor<Node<B>>, case: &Case, tables: &mut [Table<Node<B>>]) {
     if let Some((column, _)) = case.sorted_by {
-        tables[0] = executor.run(&sort_by(column), &[&tables[0]]).unwrap_or_else(|error| panic!("{error}"));
+        tables[0] = executor.run(&sort_by(column), vec![tables[0].clone()]).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
@@ -276,7 +276,7 @@ impl Play for Operated<'_> {
             }
             executor.backend_mut().inner_mut().hear(public);
             put_in_order(&mut executor, case, &mut tables);
-            let _out = executor.run(step, &tables.iter().collect::<Vec<_>>()).unwrap_or_else(|error| panic!("{error}"));
+            let _out = executor.run(step, tables).unwrap_or_else(|error| panic!("{error}"));
             let b = executor.into_backend();
             let end = b.latest();
             return (b, Ends { begin, end, declared });
@@ -290,7 +290,7 @@ impl Play for Operated<'_> {
         public.disclosed.push_back(Disclosed::Opened { parts: vec![answer], to, sorting });
         executor.backend_mut().inner_mut().hear(public);
         put_in_order(&mut executor, case, &mut tables);
-        let opened = executor.release(step, &tables[0]).unwrap_or_else(|error| panic!("{error}"));
+        let opened = executor.release(step, tables.swap_remove(0)).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(opened.is_some(), release.to.iter().any(|to| *to == PARTIES[node]), "who learns the answer");
         (executor.into_backend(), Ends { begin, end: vec![], declared })
     }

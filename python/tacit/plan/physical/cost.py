@@ -24,7 +24,8 @@ class StepCost:
     """One step's cost. rows: of its output. bytes: sent by all parties together. assumed: rows rest on ASSUMED_ROWS.
 
     rounds_ahead: rounds of background preprocessing for this step. Its bytes are included in ``bytes``.
-    circuits: those that the engine garbles or not by the declared link; garbled: those of them that it does.
+    circuits: those that the engine garbles or not by the declared link; garbled: those of them that it does. memory:
+    bytes of a node at the step's peak, with the tables that later steps take; memory_alone: without them.
     """
 
     step: str
@@ -36,6 +37,8 @@ class StepCost:
     circuits: int = 0
     garbled: int = 0
     rounds_ahead: int = 0
+    memory: int = 0
+    memory_alone: int = 0
 
 
 def predict(
@@ -78,7 +81,7 @@ def shared_prices(plan: PlacedPlan) -> str | None:
 
 
 def total(costs: tuple[StepCost, ...]) -> StepCost:
-    """All steps together; they follow each other, so times add up."""
+    """All steps together; they follow each other, so times add up. Memory is that of the step that takes most."""
     return StepCost(
         "total",
         costs[-1].rows if costs else 0,
@@ -89,6 +92,8 @@ def total(costs: tuple[StepCost, ...]) -> StepCost:
         sum(each.circuits for each in costs),
         sum(each.garbled for each in costs),
         sum(each.rounds_ahead for each in costs),
+        max((each.memory for each in costs), default=0),
+        max((each.memory_alone for each in costs), default=0),
     )
 
 
@@ -169,4 +174,6 @@ def _step_cost(found: _native.OperatorCost, assumed: bool) -> StepCost:
         found["circuits"],
         found["garbled"],
         found["rounds_ahead"],
+        found["memory"],
+        found["memory_alone"],
     )
