@@ -33,7 +33,8 @@ def number(writer: Writer, scope: Sequence[Name]) -> str | None:
             sign = writer.pick(["%", "//"])
             if small and writer.often(2):
                 by = f"NULLIF({writer.pick(small).text}, 0)"
-                return writer.note(f"{sign} by a column", f"({writer.pick(small).text} {sign} {by})")
+                form = f"({writer.pick(small).text} {sign} {by})"
+                return writer.note(sign, writer.note("division by a column", form))
             return writer.note(sign, f"({writer.pick(numbers).text} {sign} {writer.pick(['3', '7', '-4'])})")
         case "days":
             return writer.note("date - date", f"({writer.pick(days).text} - {writer.pick(days).text})")
