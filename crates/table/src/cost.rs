@@ -196,7 +196,8 @@ impl<E: Costs> Forecast<E> {
                 (rows, None)
             }
             Operator::Resize(Resize { id, rows: None, .. }) => {
-                let table = executor.resize(operator, inputs[0], known(operator, *id, input_rows)?)?;
+                let rows = known(operator, *id, input_rows)?;
+                let table = executor.resize(operator, inputs.swap_remove(0), rows)?;
                 (table.rows(), Some(table))
             }
             _ => {

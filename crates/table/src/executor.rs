@@ -126,7 +126,7 @@ impl<B: Backend> Executor<B> {
             Operator::Window(x) => window::window(b, only(inputs), x),
             Operator::Sort(x) => order::sort(b, only(inputs), x),
             Operator::Limit(x) => order::limit(&inputs[0], x),
-            Operator::Resize(x) => resize::resize(b, permits, parties, &inputs[0], x, None),
+            Operator::Resize(x) => resize::resize(b, permits, parties, only(inputs), x, None),
             Operator::Input(_)
             | Operator::Psi(_)
             | Operator::CircuitPsi(_)
@@ -154,7 +154,7 @@ impl<E: Costs> Executor<Tally<E>> {
     pub(crate) fn resize(
         &mut self,
         operator: &Operator,
-        table: &Table<Tally<E>>,
+        table: Table<Tally<E>>,
         rows: usize,
     ) -> Result<Table<Tally<E>>> {
         let Operator::Resize(x) = operator else { return Err(misplaced(operator, "resize")) };

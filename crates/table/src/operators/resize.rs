@@ -20,18 +20,18 @@ pub(crate) fn resize<B: Backend>(
     b: &mut B,
     permits: &mut Permits,
     parties: &Parties,
-    table: &Table<B>,
+    table: Table<B>,
     resize: &Resize,
     told: Option<usize>,
 ) -> Result<Table<B>> {
     let permit = permit(permits, parties, resize)?;
-    let Some(valid) = &table.valid else { return Ok(table.clone()) };
+    let Some(valid) = table.valid.clone() else { return Ok(table) };
     let Some(permit) = permit else {
         let rows = resize.rows.map_or(table.rows, |rows| rows.min(table.rows));
-        return if rows < table.rows { first(b, table, valid, rows) } else { Ok(table.clone()) };
+        return if rows < table.rows { first(b, table, &valid, rows) } else { Ok(table) };
     };
-    let rows = count(b, valid, permit, told)?;
-    let table = first(b, table, valid, rows)?;
+    let rows = count(b, &valid, permit, told)?;
+    let table = first(b, table, &valid, rows)?;
     Ok(Table { valid: None, ..table })
 }
 
@@ -63,9 +63,9 @@ fn too_many(count: usize, most: usize) -> TableError {
 }
 
 /// The first `rows` rows, valid ones before others. No more than these are valid. It costs the same for any number.
-fn first<B: Backend>(b: &mut B, table: &Table<B>, valid: &B::Bits, rows: usize) -> Result<Table<B>> {
+fn first<B: Backend>(b: &mut B, table: Table<B>, valid: &B::Bits, rows: usize) -> Result<Table<B>> {
     if table.order.valid_first {
-        return Ok(slice(table, 0, rows));
+        return Ok(slice(&table, 0, rows));
     }
     let destinations = ops::partition(b, valid)?;
     // Neighbours may be far from each other now, as their owner did not sort rows that are valid first.

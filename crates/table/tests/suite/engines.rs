@@ -198,7 +198,10 @@ fn an_undeclared_count_aborts() {
         ("as a size", |count| count["kind"] = "size".into()),
         ("at another step", |count| count["site"] = "3.resize".into()),
         ("to one node", |count| count["recipients"] = json!(["ann"])),
-        ("with a column", |count| count["columns"] = json!([{"name": "n", "kind": {"repr": "ring32", "width": 32, "signed": false, "nullable": false}}])),
+        ("with a column", |count| {
+            count["columns"] =
+                json!([{"name": "n", "kind": {"repr": "ring32", "width": 32, "signed": false, "nullable": false}}])
+        }),
     ];
     for (what, change) in changes {
         for nodes in [counted::<Rep3>(change), counted::<Two>(change)] {
