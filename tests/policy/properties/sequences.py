@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Final
 
 from ..rendered import Rendered
-from .surface import CONDITIONS, NORTH, SOURCES, Data, Rows, Select, Source, selected, with_rows, worlds
+from .surface import CONDITIONS, MEASURES, NORTH, SOURCES, Data, Rows, Select, Source, selected, with_rows, worlds
 
 KEYS: Final = {"people": ("ssn",), "stays": ("ssn", "day")}
 """What names a row."""
@@ -198,8 +198,12 @@ def _edited(chance: random.Random, rows: Sequence[Any], table: str) -> Rows:
         return [*rows, *([] if tuple(added[each] for each in KEYS[table]) in known else [added])]
     if kind == "left out":
         return [dict(row) for place, row in enumerate(rows) if place != at]
-    column = chance.choice([each for each in other if each not in KEYS[table]])
-    return [{**row, column: other[column]} if place == at else dict(row) for place, row in enumerate(rows)]
+    measure = chance.choice(MEASURES[table])
+    changes = {measure: (rows[at][measure] or 0) + 1}
+    if chance.random() < 0.5:
+        column = chance.choice([each for each in other if each not in KEYS[table]])
+        changes = {column: other[column]}
+    return [{**row, **changes} if place == at else dict(row) for place, row in enumerate(rows)]
 
 
 def _free(chance: random.Random, rows: Sequence[Any]) -> int:
