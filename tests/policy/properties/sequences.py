@@ -127,7 +127,9 @@ class Asking:
         other, name = self.alone(), "p.salary" if self.table == "people" else "s.cost"
         values = f"SUM({name})", other.values[1]
         first = replace(other, values=values, keys=(), grouping="", over="", end="")
-        make = self.chance.choice((self._narrower, self._complements, self._shifted, self._again, self._general))
+        make = self.chance.choice(
+            (self._narrower, self._complements, self._shifted, self._again, self._general, self._parts)
+        )
         return make(first)
 
     def _narrower(self, asked: Select) -> list[Select]:
@@ -149,6 +151,12 @@ class Asking:
         """The same, which tells something if rows are edited, and in groups."""
         key = "p.city" if self.table == "people" else "s.kind"
         return self.chance.sample([asked, asked, asked, replace(asked, keys=(key,), grouping=key)], 4)
+
+    def _parts(self, asked: Select) -> list[Select]:
+        """Groups, of which small ones are in a rest, and some of the groups."""
+        key, values = ("p.city", "ab") if self.table == "people" else ("s.kind", "uv")
+        parts = [_with(asked, f"{key} = '{each}'") for each in values]
+        return [replace(asked, keys=(key,), grouping=key), *parts, asked]
 
     def _general(self, asked: Select) -> list[Select]:
         """A general tracker: what holds or a condition, or not that one; and that condition, and its opposite."""
