@@ -1,8 +1,8 @@
 """Orders by an average or a quotient as orders by a whole number, which nodes compute.
 
-Two different fractions whose denominators are at most D differ by at least 1 / D^2. So a / b, times a power of two
-that is at least D^2 and rounded towards zero, is in the same order as a / b, and equal where a / b is. This is the
-order of exact arithmetic. DuckDB's differs only where rounding to DOUBLE makes two different values equal, which needs
+Two different fractions whose denominators are at most D differ by at least 1 / D^2. So they stay different, times a
+power of two that is at least D^2 and rounded towards zero, and in the same order. This is the order of exact
+arithmetic. DuckDB's differs only where rounding to DOUBLE makes two different values equal, which needs
 numerators and denominators of more than 52 bits together. As in DuckDB, a number divided by 0 is beyond all numbers,
 on the side of its sign, and 0 / 0 is beyond these.
 """
