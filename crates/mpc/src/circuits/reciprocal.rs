@@ -5,8 +5,8 @@
 //!
 //! > (x m + c) / 2^s = q + r / d + (x e / d + c) / 2^s.
 //!
-//! The last term is at least 0 by the choice of c. It is less than 1 / d, as x e + c d <= (high - low) e + d - 1. So r / d
-//! and it are less than 1 together.
+//! The last term is at least 0 by the choice of c. It is less than 1 / d, as x e + c d <= (high - low) e + d - 1. So
+//! r / d and it are less than 1 together.
 //!
 //! **Sources** Granlund, Montgomery, "Division by Invariant Integers using Multiplication" (PLDI 1994); with a summand:
 //! Robison, "N-Bit Unsigned Division Via N-Bit Multiply-Add" (ARITH 2005). Product and sum are local in a ring; the
