@@ -3,7 +3,7 @@
 Where a value's bounds allow few months, years or decades, it is found among their first days. These comparisons are
 made at once. Over more, a day becomes a year, month and day by quotients with constants. Years begin in March there.
 
-Source: Neri, Schneider, "Euclidean affine functions and their application to calendar algorithms" (2022), figure 12.
+Source: Neri, Schneider, "Euclidean affine functions and their application to calendar algorithms" (2022).
 """
 
 from __future__ import annotations
