@@ -91,7 +91,6 @@ class Tally:
         assert self._share("circuit_psi") >= 0.005, self.outcomes
         assert self._share("sliced") >= 0.01, self.outcomes
         assert self._share("trusted") >= 0.01, self.outcomes
-        print(self.outcomes)
         assert self._share("counted") >= 0.01, self.outcomes
         assert self._share("out of range") <= 0.005, self.outcomes
         assert sum(map(self._share, ("refused: " + each for each in REFUSALS))) <= 0.1, self.outcomes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tacit.plan.algebra import bounds
+from tacit.plan.algebra.civil import in_numbers
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 
 
@@ -28,6 +29,10 @@ def _value(expr: Expr, row: Mapping[str, int | None]) -> int | None:
             return value_of(then if value_of(condition, row) else otherwise, row)
         case Call("is_null", (inner,)):
             return value_of(inner, row) is None
+        case Call("ratio"):
+            found = in_numbers(expr)
+            assert found is not None
+            return value_of(found, row)
         case Call(op, args):
             values = [value_of(arg, row) for arg in args]
             return _applied(op, [each for each in values if each is not None]) if None not in values else None

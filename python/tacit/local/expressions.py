@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from tacit.local.average import average
+from tacit.local.average import average, whole_number, wide
 from tacit.local.sql_types import cast, literal
 from tacit.local.statistics import covariance, half, interpolated
 from tacit.plan.algebra.functions import FUNCTIONS
@@ -95,6 +95,15 @@ def _interpolated(call: Call, args: list[exp.Expr]) -> exp.Expr:
     return interpolated(args, call.args[0].type, call.type)
 
 
+def _ratio(call: Call, args: list[exp.Expr]) -> exp.Expr:
+    a, b = (whole_number(each, arg.type) for each, arg in zip(args[:2], call.args[:2], strict=True))
+    shift = call.args[2]
+    assert isinstance(shift, Literal) and isinstance(shift.value, int), "a constant"
+    raised = exp.Paren(this=exp.Mul(this=a, expression=wide(exp.Literal.string(str(1 << shift.value)))))
+    divisor = exp.func("nullif", b, wide(exp.Literal.number(0)))
+    return exp.Paren(this=exp.IntDiv(this=raised, expression=divisor))
+
+
 def _half(call: Call, args: list[exp.Expr]) -> exp.Expr:
     return half(args[0], call.args[0].type, call.type)
 
@@ -111,4 +120,5 @@ OTHERS: dict[str, Callable[[Call, list[exp.Expr]], exp.Expr]] = {
     "root": _root,
     "interpolate": _interpolated,
     "half": _half,
+    "ratio": _ratio,
 }

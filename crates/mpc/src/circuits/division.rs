@@ -1,15 +1,15 @@
 //! Division of unsigned numbers by secret ones, with what remains.
 //!
-//! Two bits of the quotient at a time: what remains of x is compared with y, 2 y and 3 y at once, by three subtractions on
-//! the levels of one. So it takes half of the rounds of bit-by-bit (restoring) division for 3 / 2 of its ANDs. By a public
-//! number, [`super::Reciprocal`] needs one adder.
+//! Two bits of the quotient at a time: what remains of x is compared with y, 2 y and 3 y at once. These are three
+//! subtractions on the levels of one. So it takes half of the rounds of division bit by bit, for 3 / 2 of its ANDs.
+//! By a public number, [`super::Reciprocal`] needs one adder.
 
 use super::arithmetic::add_all_by_gates;
 use super::whole::whole;
 use super::{Function, Gates, Planes};
 use crate::{Backend, Result};
 
-/// x / y without what remains, and that: of as many planes as x, and as y. Both are arbitrary where y is 0. For each two
+/// x / y without what remains, and that: of as many planes as x, and as y. Both are arbitrary where y is 0. For two
 /// bits of x, about 3 width (1 + log2(width) / 2) ANDs in 2 + log2(width) rounds, where y has width - 3 bits.
 pub fn divide<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> Result<[Planes<B>; 2]> {
     assert!(!x.is_empty() && !y.is_empty(), "numbers of positive widths");
@@ -50,8 +50,8 @@ fn multiples<G: Gates>(g: &mut G, y: &[G::Wire], zero: &G::Wire) -> Result<[Vec<
     Ok([once, twice, thrice])
 }
 
-/// What remains, four times as large and with two more bits of x, less the largest multiple of y that is in it; and which
-/// multiple that is, in two bits.
+/// What remains, four times as large and with two more bits of x, less the largest multiple of y that is in it. Then
+/// which multiple that is, in two bits.
 fn step<G: Gates>(
     g: &mut G,
     rest: &[G::Wire],
@@ -64,7 +64,7 @@ fn step<G: Gates>(
     let complement: Vec<G::Wire> = taken.iter().map(|wire| g.not(wire)).collect();
     let pairs = multiples.each_ref().map(|multiple| (&complement[..], &multiple[..]));
     let negated = add_all_by_gates(g, &pairs)?;
-    // The sign of what is negated says whether the multiple is in t. Those of higher multiples imply those of lower ones.
+    // The sign of what is negated says whether the multiple is in t. Then all lower multiples are, too.
     let fits: Vec<G::Wire> = negated.iter().map(|sum| sum[width + 2].clone()).collect();
     let mut candidates = vec![taken[..width].to_vec()];
     candidates.extend(negated.iter().map(|sum| sum[..width].iter().map(|wire| g.not(wire)).collect::<Vec<_>>()));

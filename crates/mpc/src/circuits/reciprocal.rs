@@ -1,12 +1,12 @@
 //! Division by a public number: a product with its reciprocal, of which the low bits are dropped. Exact.
 //!
-//! For x from `low` to `high`, floor(x / d) is floor((x m + c) / 2^s) with m = ceil(2^s / d), e = m d - 2^s and c =
-//! ceil(-low e / d), if (high - low) e + d - 1 < 2^s. For x = q d + r with 0 <= r < d,
+//! Let m = ceil(2^s / d), e = m d - 2^s and c = ceil(-low e / d), where (high - low) e + d - 1 < 2^s. Then floor(x / d)
+//! is floor((x m + c) / 2^s) for x from `low` to `high`. For x = q d + r with 0 <= r < d,
 //!
 //! > (x m + c) / 2^s = q + r / d + (x e / d + c) / 2^s.
 //!
-//! The last term is at least 0 by the choice of c. It is less than 1 / d, as x e + c d <= (high - low) e + d - 1. So r / d and
-//! it are less than 1 together.
+//! The last term is at least 0 by the choice of c. It is less than 1 / d, as x e + c d <= (high - low) e + d - 1. So
+//! r / d and it are less than 1 together.
 //!
 //! **Sources** Granlund, Montgomery, "Division by Invariant Integers using Multiplication" (PLDI 1994); with a summand:
 //! Robison, "N-Bit Unsigned Division Via N-Bit Multiply-Add" (ARITH 2005). Product and sum are local in a ring; the

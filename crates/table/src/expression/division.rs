@@ -1,5 +1,5 @@
-//! Quotients and remainders. By a public constant: in a ring, as a product with its reciprocal, where that fits. By secret
-//! numbers, and of numbers too wide for a ring: on planes.
+//! Quotients and remainders. By a public constant: in a ring, as a product with its reciprocal, where that fits. By
+//! secret numbers, and of numbers too wide for a ring: on planes.
 
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
-"""Parts of days and moments as arithmetic on whole numbers, which nodes can compute.
+"""Parts of days and moments, and quotients, as arithmetic on whole numbers, which nodes can compute.
 
-Where a value's bounds allow few months, years or decades, it is found among their first days, by comparisons that are
-made at once. Over more, a day number becomes year, month and day by quotients with constants, in years from March on:
-Neri, Schneider, "Euclidean affine functions and their application to calendar algorithms" (2022), figure 12.
+Where a value's bounds allow few months, years or decades, it is found among their first days. These comparisons are
+made at once. Over more, a day becomes a year, month and day by quotients with constants. Years begin in March there.
+
+Source: Neri, Schneider, "Euclidean affine functions and their application to calendar algorithms" (2022).
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class _Days:
 
 
 def in_numbers(expr: Expr) -> Expr | None:
-    """What a function of days or moments is in whole numbers; None for other expressions."""
+    """What a function of days or moments, or a ratio, is in whole numbers; None for other expressions."""
     found = _written(expr) if isinstance(expr, Call) else None
     if found is None:
         return None
@@ -79,6 +80,8 @@ def _written(call: Call) -> Literal | Call | None:
             return _truncated(unit, value)
         case Call("date_diff", (Literal(str() as unit), start, end)) if _is_moment(start) and _is_moment(end):
             return _between(unit, start, end)
+        case Call("ratio", (a, b, Literal(int() as shift))):
+            return replace(call, op="int_div", args=(whole.times(a, 1 << shift), b))
         case Call("half", (days,), Timestamp()):
             return whole.times(days, moments.DAY // 2)
         case Call("last_day", (value,)) if _is_moment(value):

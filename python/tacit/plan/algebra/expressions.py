@@ -71,7 +71,7 @@ def subexpressions(expr: Expr) -> Iterator[Expr]:
 
 
 def is_clear_only(expr: Expr) -> bool:
-    """Whether the expression needs DOUBLEs, rounding or a function, which only a single party has in clear."""
+    """Whether the expression needs DOUBLEs, rounding or a function, which a party computes in clear if one can."""
     return any(_is_of_one_party(each) for each in subexpressions(expr))
 
 

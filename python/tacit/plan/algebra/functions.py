@@ -1,4 +1,6 @@
-"""Scalar functions that only a party computes that sees their arguments: an owner over its table, or a recipient.
+"""Scalar functions that a party computes that sees their arguments: an owner over its table, or a recipient.
+
+Nodes compute divisions of whole numbers, roundings and parts of days, too (tacit.plan.algebra.divisions).
 
 Each is what DuckDB makes of its SQL. Where DuckDB refuses a division by zero the result is NULL: an error in an owner's
 local part would tell of rows that the answer does not show.
@@ -84,7 +86,7 @@ PREDICATES: Final = frozenset(
 STRICT: Final = frozenset(
     (
         "add", "sub", "mul", "neg", "rescale", "cast", "div", "eq", "ne", "lt", "le", "gt", "ge", "not",
-        "average", "covariance", "root", "interpolate", "half",
+        "average", "covariance", "root", "interpolate", "half", "ratio",
     )
 )  # fmt: skip
 """Operators that are NULL wherever an operand is."""

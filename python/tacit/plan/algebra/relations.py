@@ -55,7 +55,7 @@ FunctionName = OneOf[
     "round", "floor", "ceil", "trunc", "abs", "int_div", "mod",
     "sqrt", "cbrt", "exp", "ln", "log10", "log2", "power",
 ]  # fmt: skip
-"""Functions of tacit.plan.algebra.functions: only in local parts and tails."""
+"""Functions of tacit.plan.algebra.functions: in local parts and tails, and some under MPC (algebra.divisions)."""
 
 Operator = FunctionName | OneOf[
     "add", "sub", "mul", "neg",  # numbers; decimals are aligned by "rescale" before add, sub and comparisons
@@ -65,7 +65,8 @@ Operator = FunctionName | OneOf[
     "covariance",  # from the sums of products, of both factors, a count, and what the divisor lacks of it: in tails
     "root",  # the square root, a DOUBLE: only in local parts and tails
     "interpolate",  # between two neighbours, from their count and a fraction, as DuckDB does: only in tails
-    "half",  # of the sum of two values: a decimal, towards zero, or the moment between two days: only in tails
+    "half",  # of the sum of two values: a decimal, rounded as DuckDB does, or the moment between two days
+    "ratio",  # the quotient of encoded numbers times a constant power of two, towards zero; NULL by 0
     "eq", "ne", "lt", "le", "gt", "ge",
     "and", "or", "not",
     "is_null",

@@ -1,9 +1,10 @@
-"""What only clear computation gives is computed where it is read, by the owner of the table: nodes cannot do it.
+"""What clear computation gives is computed where it is read, by the owner of the table: nodes cannot, or at a price.
 
 A function of an owner's columns, a rounding, or the day of a moment becomes a column of its own, which a projection
 directly above the table computes. It comes up through conditions, renamings, unions, orders and joins. It cannot where
 columns of several owners or an aggregation are below. There a function of a string with a dictionary becomes a choice
-among what it makes of each word. Others stay where they are: the recipient computes them, or they are refused.
+among what it makes of each word. Others stay where they are: the recipient computes them, or nodes do what they can
+(tacit.plan.algebra.divisions), or they are refused.
 """
 
 from __future__ import annotations

@@ -1,21 +1,25 @@
 """Orders by an average or a quotient as orders by a whole number, which nodes compute.
 
-Two different fractions whose denominators are at most D differ by at least 1 / D^2. So a / b, times a power of two
-that is at least D^2 and rounded towards zero, is in the same order as a / b, and equal where a / b is. This is the
-order of exact arithmetic. DuckDB's differs only where rounding to DOUBLE makes two different values equal, which needs
+Two different fractions whose denominators are at most D differ by at least 1 / D^2. So they stay different, times a
+power of two that is at least D^2 and rounded towards zero, and in the same order. This is the order of exact
+arithmetic. DuckDB's differs only where rounding to DOUBLE makes two different values equal, which needs
 numerators and denominators of more than 52 bits together. As in DuckDB, a number divided by 0 is beyond all numbers,
 on the side of its sign, and 0 / 0 is beyond these.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tacit.plan.algebra import bounds, whole
 from tacit.plan.algebra.divisions import nodes_compute
 from tacit.plan.algebra.expressions import subexpressions
+from tacit.plan.algebra.refusals import TooWide
 from tacit.plan.algebra.relations import Call, Expr, Literal, Operator
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer
+
+WIDEST = 126
+"""Bits of a numerator times that power of two, without a sign."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +68,13 @@ def _scaled(fraction: _Fraction) -> Call:
     numerator, denominator = fraction.numerator, fraction.denominator
     low, high = bounds.range_of(denominator.type)
     most = max(abs(low), abs(high), 1)
-    raised = whole.times(numerator, 1 << (most * most - 1).bit_length())
-    largest = max(map(abs, bounds.range_of(raised.type))) // (low if low > 0 else 1)
+    shift = (most * most - 1).bit_length()
+    raised = max(map(abs, bounds.range_of(numerator.type))) << shift
+    if raised.bit_length() > WIDEST:
+        raise TooWide("the order by a quotient", raised.bit_length() + 1)
+    largest = raised // (low if low > 0 else 1)
     nullable = numerator.nullable or denominator.nullable or fraction.may_be_zero
-    return Call("int_div", (raised, denominator), Integer(-largest, largest, "HUGEINT"), nullable)
+    return Call("ratio", (numerator, denominator, whole.number(shift)), Integer(-largest, largest, "HUGEINT"), nullable)
 
 
 def _among_infinite(fraction: _Fraction) -> Call:
@@ -81,7 +88,8 @@ def _among_infinite(fraction: _Fraction) -> Call:
     if a.nullable:
         missing = Call("is_null", (a,), Boolean(), False)
         beyond = Call("if", (missing, Literal(None, beyond.type), beyond), beyond.type, True)
-    return whole.either(_against_zero("eq", fraction.denominator), beyond, found)
+    chosen = whole.either(_against_zero("eq", fraction.denominator), beyond, found)
+    return replace(chosen, type=Integer(low - 1, high + 2, "HUGEINT"))
 
 
 def _against_zero(op: Operator, expr: Expr) -> Call:

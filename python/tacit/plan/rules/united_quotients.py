@@ -1,7 +1,7 @@
 """DOUBLEs of both sides of a UNION ALL that are computed alike, as what they are made of.
 
-Decimals of different scales are brought to the largest one where that changes no DOUBLE: where all have at most 53
-bits, and a count times the power of five that divides it, too, at most 62. Then the same exact numbers are divided.
+Decimals of different scales are brought to the largest one where that changes no DOUBLE. So it is where all have at
+most 53 bits, and a count times the power of five beside it at most 62. Then the same exact numbers are divided.
 """
 
 from __future__ import annotations

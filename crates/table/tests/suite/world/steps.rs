@@ -152,13 +152,13 @@ fn divided() -> Vec<(&'static str, String, String)> {
     vec![
         ("quotient", call("quotient", &[&col("v"), &col("k")], &wide), wide.clone()),
         ("rest", call("remainder", &[&col("v"), &col("u")], &wide), wide.clone()),
-        ("by_seven", call("quotient", &[&col("r"), &int(7, 3)], &wide), wide.clone()),
-        ("rest_of_ten", call("remainder", &[&col("r"), &int(10, 4)], &small), small.clone()),
+        ("by_seven", call("quotient", &[&col("r"), &int(7, 4)], &wide), wide.clone()),
+        ("rest_of_ten", call("remainder", &[&col("r"), &int(10, 5)], &small), small.clone()),
         ("down", rounded("floor", "v", "10", &wide), wide.clone()),
         ("up", rounded("ceil", "r", "7", &wide), wide.clone()),
         ("nearest", rounded("round", "v", "10", &wide), wide.clone()),
         ("long", rounded("round", "q", "1000", &long), long.clone()),
-        ("of_long", call("remainder", &[&col("q"), &int(10, 4)], &small), small),
+        ("of_long", call("remainder", &[&col("q"), &int(10, 5)], &small), small),
     ]
 }
 
