@@ -34,7 +34,8 @@ pub struct Budget<B: Suite> {
 }
 
 impl<B: Suite> Budget<B> {
-    /// Before the first operator of a program.
+    /// Before the first operator of a program. ahead: whether the engine makes stock ahead, which its steps then do
+    /// not.
     ///
     /// # Errors
     /// When the operating system gives no randomness.
@@ -43,9 +44,10 @@ impl<B: Suite> Budget<B> {
         agreement: &Agreement,
         prices: <<B as Networked>::Formulas as Costs>::Prices,
         program: &Program,
+        ahead: bool,
     ) -> Result<Self> {
         let scratch = Scratch::new(&memory.folder).map_err(TableError::from)?;
-        let forecast = Forecast::new(&agreement.parties(), agreement.link, prices, false);
+        let forecast = Forecast::new(&agreement.parties(), agreement.link, prices, ahead);
         Ok(Self {
             bytes: memory.budget,
             spill: Spill::new(scratch),

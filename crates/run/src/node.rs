@@ -154,7 +154,8 @@ where
             }
             None => (B::start(main)?, None),
         };
-        let budget = memory.map(|memory| Budget::new(memory, agreement, prices.clone(), program)).transpose()?;
+        let ahead = foresight.is_some();
+        let budget = memory.map(|memory| Budget::new(memory, agreement, prices.clone(), program, ahead)).transpose()?;
         engine.price(prices);
         engine.declare(agreement.link);
         foresee(&mut foresight, &mut engine, &[])?;
