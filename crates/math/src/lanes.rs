@@ -4,6 +4,7 @@
 //! on it: a lane draws its own part of a generator's stream ([`crate::Prg::parts`]) and writes its own part of a vector
 //! ([`Grow`]).
 
+use bytemuck::Pod;
 use std::io;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -76,6 +77,29 @@ pub fn each<T: Send>(parts: Vec<T>, body: impl Fn(T) + Sync) {
     rayon_core::scope(|scope| parts.into_iter().for_each(|part| scope.spawn(move |_| body(part))));
 }
 
+/// As [`each`], by all threads if that is worth it, else one part after the other.
+pub fn each_worth<T: Send>(worth_it: bool, parts: Vec<T>, body: impl Fn(T) + Sync) {
+    if worth_it { each(parts, body) } else { parts.into_iter().for_each(body) }
+}
+
+/// Rooms of these lengths for the new elements of several vectors, one behind the other.
+///
+/// # Panics
+/// If the lengths are not those of the first rooms of one vector, the next rooms of the next vector, and so on.
+pub fn rooms<'g, T: Copy>(vectors: &'g mut [Grow<'_, T>], lengths: &[usize]) -> Vec<Room<'g, T>> {
+    let mut lengths = lengths.iter().copied();
+    let room = |grow: &'g mut Grow<'_, T>| {
+        let mut left = grow.more;
+        let own = std::iter::from_fn(|| {
+            let length = (left > 0).then(|| lengths.next().expect("rooms for all new elements"))?;
+            left = left.checked_sub(length).expect("a room in one vector");
+            Some(length)
+        });
+        grow.rooms(own)
+    };
+    vectors.iter_mut().flat_map(room).collect()
+}
+
 /// A vector of `len` elements, of which each lane writes its own.
 pub fn vector<T: Copy + Send>(
     len: usize,
@@ -122,16 +146,33 @@ impl<'a, T: Copy> Grow<'a, T> {
         lengths.into_iter().map(&mut room).collect()
     }
 
-    /// The vector has the new elements.
+    /// How many new elements there are.
+    pub fn more(&self) -> usize {
+        self.more
+    }
+
+    /// The vector has the new elements, which are returned.
     ///
     /// # Panics
     /// If one of them has not been written.
-    pub fn finish(self) {
+    pub fn finish(self) -> &'a mut [T] {
+        let before = self.vector.len();
         assert_eq!(self.written.into_inner(), self.more, "all new elements are written");
         // SAFETY: Rooms are disjoint parts of the unused capacity's first `more` places. Each has counted what it
         // wrote, one place behind the other, since rooms were last made; together that is all places.
-        unsafe { self.vector.set_len(self.vector.len() + self.more) };
+        unsafe { self.vector.set_len(before + self.more) };
+        &mut self.vector[before..]
     }
+}
+
+/// All vectors have their new elements.
+///
+/// # Panics
+/// If one of them has not been written.
+pub fn finish<T: Copy>(vectors: Vec<Grow<'_, T>>) {
+    vectors.into_iter().for_each(|vector| {
+        vector.finish();
+    });
 }
 
 /// A part of a vector's new elements, to be written from its first place on.
@@ -152,6 +193,27 @@ impl<T: Copy> Room<'_, T> {
             place.write(element);
         });
         self.used += elements.len();
+    }
+
+    /// Writes the next elements, given by their bytes.
+    ///
+    /// # Panics
+    /// If there is no room for them, or the last one is not whole.
+    pub fn extend_from_bytes<'b>(&mut self, pieces: impl Iterator<Item = &'b [u8]>)
+    where
+        T: Pod,
+    {
+        let places = &mut self.places[self.used..];
+        let (room, start) = (size_of_val(places), places.as_mut_ptr().cast::<u8>());
+        let mut filled = 0;
+        for piece in pieces {
+            assert!(piece.len() <= room - filled, "room for all bytes");
+            // SAFETY: within the places, which nobody else has. Any bytes are elements.
+            unsafe { std::ptr::copy_nonoverlapping(piece.as_ptr(), start.add(filled), piece.len()) };
+            filled += piece.len();
+        }
+        assert!(filled.is_multiple_of(size_of::<T>()), "whole elements");
+        self.used += filled / size_of::<T>();
     }
 
     /// Writes the next elements, as many as there is room for.

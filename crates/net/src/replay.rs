@@ -100,7 +100,8 @@ impl Recording {
         let chains = self.chains.iter().map(|chain| chain.as_ref().map(Chain::again)).collect();
         // The peers have taken their leave, so that the party can take its own: behind all that it receives.
         for peer in (0..self.names.len()).filter(|&peer| peer != self.me) {
-            [Kind::Ready, Kind::Goodbye, Kind::Farewell].map(|kind| hub.deliver(peer, Frame::control(kind)));
+            let leave = [Kind::Ready, Kind::Goodbye, Kind::Farewell];
+            leave.into_iter().for_each(|kind| hub.deliver(peer, Frame::control(kind)));
         }
         let links = Links { hub, routes, pool, chains, drawn: self.drawn };
         Replayed { session: Session::new(self.me, links, Arc::new(Meter::new()), options.record), tape }

@@ -13,6 +13,7 @@ mod recipients;
 pub mod rep3;
 mod tally;
 pub mod two;
+mod waves;
 mod wire;
 
 pub use clear::Clear;

@@ -7,15 +7,18 @@ use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
 
 use bytemuck::Pod;
+use tacit_math::lanes::{self, Grow};
 use tacit_math::plane::words_for;
 use tacit_math::{Plane, Prg, append};
 use tacit_net::{PartyId, Session};
 
-use super::cell::{Cell, lanes};
+use super::cell;
+use super::cell::Cell;
+use super::waves::{CHUNK, WORTH_IT, pieces};
 use crate::{Block, Result, Shape};
 
 /// How many bytes are gathered into one message.
-const MESSAGE: usize = 1 << 20;
+pub(in crate::backends) const MESSAGE: usize = 1 << 20;
 
 /// Bytes that may be on their way to a node before it stops computing to receive. What is received soon is still in the
 /// cache, and few buffers serve the whole round.
@@ -159,7 +162,7 @@ pub(in crate::backends) fn mask_and_send(
     prg: &mut Prg,
 ) -> Result<()> {
     let mut out = Outgoing::masked(session, to);
-    block.bits.iter().try_for_each(|c| push_less_random(&mut out, session, lanes(c), prg))?;
+    block.bits.iter().try_for_each(|c| push_less_random(&mut out, session, cell::lanes(c), prg))?;
     block.r32.iter().try_for_each(|c| push_less_random(&mut out, session, c, prg))?;
     block.r64.iter().try_for_each(|c| push_less_random(&mut out, session, c, prg))?;
     block.r128.iter().try_for_each(|c| push_less_random(&mut out, session, c, prg))?;
@@ -192,85 +195,86 @@ pub(in crate::backends) struct Arriving<T> {
     from: PartyId,
     lengths: Vec<usize>,
     vectors: Vec<Vec<T>>,
+    /// Vectors that are complete.
+    complete: usize,
     received: usize,
 }
 
-impl<T: Pod> Arriving<T> {
+impl<T: Pod + Send> Arriving<T> {
     pub(in crate::backends) fn new(from: PartyId, lengths: Vec<usize>) -> Self {
-        Self { from, vectors: Vec::with_capacity(lengths.len()), lengths, received: 0 }
+        let vectors = lengths.iter().map(|&length| Vec::with_capacity(length)).collect();
+        Self { from, vectors, lengths, complete: 0, received: 0 }
     }
 
     /// Receives until at most a window is missing of `bytes` bytes. A peer that does the same has sent them.
     pub(in crate::backends) fn keep_up(&mut self, session: &mut Session, bytes: usize) -> Result<()> {
         while self.received + WINDOW < bytes {
-            self.receive(session, MESSAGE / size_of::<T>())?;
+            let missing = (bytes - WINDOW - self.received).next_multiple_of(MESSAGE);
+            self.receive(session, missing.min(at_a_time()) / size_of::<T>())?;
         }
         Ok(())
     }
 
     /// Receives the rest.
     pub(in crate::backends) fn finish(mut self, session: &mut Session) -> Result<Vec<Vec<T>>> {
-        self.receive(session, usize::MAX)?;
+        while self.complete < self.lengths.len() {
+            self.receive(session, at_a_time() / size_of::<T>())?;
+        }
         Ok(self.vectors)
     }
 
     /// Receives `cells` cells more, or all that are missing.
     fn receive(&mut self, session: &mut Session, mut cells: usize) -> Result<()> {
-        loop {
-            let begun = self.vectors.len();
-            if let Some(vector) = self.vectors.last_mut() {
-                let count = cells.min(self.lengths[begun - 1] - vector.len());
-                extend_cells(session, self.from, count, vector)?;
-                cells -= count;
-                self.received += count * size_of::<T>();
-            }
-            if cells == 0 || begun == self.lengths.len() {
-                return Ok(());
-            }
-            self.vectors.push(Vec::with_capacity(self.lengths[begun]));
-        }
+        let vectors = self.vectors.iter_mut().zip(&self.lengths).skip(self.complete);
+        let grow = |(vector, &length): (_, &usize)| {
+            let vector: &mut Vec<T> = vector;
+            let count = (cells > 0 || length == 0).then(|| cells.min(length - vector.len()))?;
+            cells -= count;
+            Some(Grow::new(vector, count))
+        };
+        self.received += size_of::<T>() * receive_all(session, self.from, vectors.map_while(grow).collect())?;
+        let missing = self.vectors.iter().zip(&self.lengths).position(|(vector, &length)| vector.len() < length);
+        self.complete = missing.unwrap_or(self.lengths.len());
+        Ok(())
     }
 }
 
+/// Bytes that are received before they are handed on: messages for all threads.
+fn at_a_time() -> usize {
+    MESSAGE * lanes::threads()
+}
+
 /// Receives a vector of `count` cells.
-pub(in crate::backends) fn recv_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize) -> Result<Vec<T>> {
+pub(in crate::backends) fn recv_cells<T: Pod + Send>(
+    session: &mut Session,
+    from: PartyId,
+    count: usize,
+) -> Result<Vec<T>> {
     let mut cells = Vec::with_capacity(count);
-    extend_cells(session, from, count, &mut cells)?;
+    for piece in pieces(count, at_a_time() / size_of::<T>()) {
+        receive_all(session, from, vec![Grow::new(&mut cells, piece.len())])?;
+    }
     Ok(cells)
 }
 
-/// Receives `count` more cells of a vector.
-fn extend_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize, cells: &mut Vec<T>) -> Result<()> {
-    let size = size_of::<T>();
-    let (before, mut cut) = (cells.len(), Vec::new());
-    session.recv_pieces(from, count * size, |mut piece| {
-        if !cut.is_empty() {
-            let (head, rest) = piece.split_at(piece.len().min(size - cut.len()));
-            cut.extend_from_slice(head);
-            piece = rest;
-            if cut.len() == size {
-                cells.push(bytemuck::pod_read_unaligned(&cut));
-                cut.clear();
-            }
-        }
-        let (whole, rest) = piece.split_at(piece.len() - piece.len() % size);
-        match bytemuck::try_cast_slice(whole) {
-            Ok(aligned) => cells.extend_from_slice(aligned),
-            Err(_) => cells.extend(whole.chunks_exact(size).map(bytemuck::pod_read_unaligned::<T>)),
-        }
-        cut.extend_from_slice(rest);
-    })?;
+/// Receives the new cells of all vectors. Returns how many there are.
+fn receive_all<T: Pod + Send>(session: &mut Session, from: PartyId, mut vectors: Vec<Grow<'_, T>>) -> Result<usize> {
+    let chunks = vectors.iter().flat_map(|vector| pieces(vector.more(), CHUNK / size_of::<T>()));
+    let lengths: Vec<usize> = chunks.map(|chunk| chunk.len()).collect();
+    let count = lengths.iter().sum::<usize>();
+    let received = session.recv_held(from, size_of::<T>() * count)?;
+    let starts = lengths.iter().scan(0, |next, &length| Some(mem::replace(next, *next + size_of::<T>() * length)));
+    let starts: Vec<usize> = starts.collect();
+    let ends = starts.iter().skip(1).copied().chain([received.len()]);
+    let rooms = lanes::rooms(&mut vectors, &lengths);
+    let work = rooms.into_iter().zip(starts.iter().copied().zip(ends)).collect();
+    lanes::each_worth(received.len() >= WORTH_IT, work, |(mut room, (start, end))| {
+        room.extend_from_bytes(received.slices(start..end));
+    });
     // A share that came from a peer is as secret as one that was drawn.
-    tacit_marks::secret(&mut cells[before..]);
-    Ok(())
-}
-
-/// Receives as many cells as there is room for.
-pub(in crate::backends) fn recv_into<T: Pod>(session: &mut Session, from: PartyId, cells: &mut [T]) -> Result<()> {
-    session.recv(from, bytemuck::cast_slice_mut(cells))?;
-    // A share that came from a peer is as secret as one that was drawn.
-    tacit_marks::secret(cells);
-    Ok(())
+    vectors.into_iter().for_each(|vector| tacit_marks::secret(vector.finish()));
+    session.give_back(received);
+    Ok(count)
 }
 
 /// Receives a plane.
