@@ -1,6 +1,10 @@
 //! Bit planes: one bit of every row of a column, packed 64 rows to a word.
 
+use crate::lanes::{self, Grow};
 use crate::prg::Prg;
+
+/// Words of all planes together from which on several threads compute them.
+const WORTH_IT: usize = 1 << 15;
 
 /// One bit per row. Row i is bit i % 64 of word i / 64; the bits behind the last row are zero, always.
 ///
@@ -109,6 +113,22 @@ impl Plane {
     /// Row-wise XOR.
     pub fn xor(&self, other: &Self) -> Self {
         self.zip(other, |a, b| a ^ b)
+    }
+
+    /// Row-wise XOR of planes with their partners; planes are computed side by side.
+    pub fn xor_all(x: &[&Self], y: &[&Self]) -> Vec<Self> {
+        let mut words: Vec<Vec<u64>> = x.iter().map(|_| Vec::new()).collect();
+        let mut grows: Vec<_> = words.iter_mut().zip(x).map(|(out, x)| Grow::new(out, x.words.len())).collect();
+        let lengths: Vec<usize> = x.iter().map(|x| x.words.len()).filter(|&length| length > 0).collect();
+        let worth_it = lengths.iter().sum::<usize>() >= WORTH_IT;
+        let pairs = x.iter().zip(y).filter(|(x, _)| x.rows > 0);
+        let work = lanes::rooms(&mut grows, &lengths).into_iter().zip(pairs).collect();
+        lanes::each_worth(worth_it, work, |(mut room, (x, y))| {
+            assert_eq!(x.rows, y.rows, "planes of one length");
+            room.extend(x.words.iter().zip(&y.words).map(|(a, b)| a ^ b));
+        });
+        lanes::finish(grows);
+        x.iter().zip(words).map(|(x, words)| Self { rows: x.rows, words }).collect()
     }
 
     /// Row-wise AND.

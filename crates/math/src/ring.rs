@@ -1,6 +1,9 @@
 //! The rings Z/2^32, Z/2^64 and Z/2^128, elements as unsigned machine words, vectors as slices.
 
 use bytemuck::Pod;
+use std::ops::Range;
+
+use crate::lanes;
 
 /// A ring Z/2^k whose elements are machine words. All operations wrap.
 pub trait Ring: Pod + Copy + Eq + Send + Sync + std::fmt::Debug + 'static {
@@ -80,47 +83,69 @@ ring!(u32);
 ring!(u64);
 ring!(u128);
 
+/// Elements that are worth a lane of their own.
+const LEAST: usize = 1 << 15;
+
+/// Two vectors of equal length, element by element.
+fn zip<R: Ring>(x: &[R], y: &[R], op: impl Fn(R, R) -> R + Sync) -> Vec<R> {
+    assert_eq!(x.len(), y.len(), "vectors of one length");
+    lanes::vector(x.len(), LEAST, 1, |lane, room| {
+        room.extend(x[lane.clone()].iter().zip(&y[lane]).map(|(&a, &b)| op(a, b)));
+    })
+}
+
 /// Element-wise sum of two vectors of equal length.
 pub fn add<R: Ring>(x: &[R], y: &[R]) -> Vec<R> {
-    assert_eq!(x.len(), y.len(), "vectors of one length");
-    x.iter().zip(y).map(|(&a, &b)| a.add(b)).collect()
+    zip(x, y, R::add)
 }
 
 /// Element-wise difference of two vectors of equal length.
 pub fn sub<R: Ring>(x: &[R], y: &[R]) -> Vec<R> {
-    assert_eq!(x.len(), y.len(), "vectors of one length");
-    x.iter().zip(y).map(|(&a, &b)| a.sub(b)).collect()
+    zip(x, y, R::sub)
 }
 
 /// Every element times one public constant.
 pub fn scale<R: Ring>(x: &[R], by: R) -> Vec<R> {
-    x.iter().map(|&a| a.mul(by)).collect()
+    lanes::vector(x.len(), LEAST, 1, |lane, room| room.extend(x[lane].iter().map(|&a| a.mul(by))))
 }
 
-/// Inclusive prefix sums: `out[i] = x[0] + ... + x[i]`.
+/// Inclusive prefix sums: `out[i] = x[0] + ... + x[i]`. A lane begins with the sum of those before it.
 pub fn prefix_sum<R: Ring>(x: &[R]) -> Vec<R> {
-    let mut total = R::ZERO;
-    x.iter()
-        .map(|&a| {
+    let before = sums_before(x, &lanes::cut(x.len(), LEAST, 1));
+    lanes::vector(x.len(), LEAST, 1, |lane, room| {
+        let mut total = before[before.partition_point(|(start, _)| *start < lane.start)].1;
+        room.extend(x[lane].iter().map(|&a| {
             total = total.add(a);
             total
-        })
-        .collect()
+        }));
+    })
+}
+
+/// The start of each lane, and the sum of all elements before it.
+fn sums_before<R: Ring>(x: &[R], lanes: &[Range<usize>]) -> Vec<(usize, R)> {
+    let mut sums = vec![R::ZERO; lanes.len()];
+    // Nobody asks for the sum of the last lane.
+    let counted = lanes.iter().zip(&mut sums).take(lanes.len() - 1).collect();
+    lanes::each(counted, |(lane, sum)| *sum = x[lane.clone()].iter().fold(R::ZERO, |total, &a| total.add(a)));
+    let before =
+        |total: &mut R, (lane, sum): (&Range<usize>, R)| Some((lane.start, std::mem::replace(total, total.add(sum))));
+    lanes.iter().zip(sums).scan(R::ZERO, before).collect()
 }
 
 /// `out[0] = x[0]`, `out[i] = x[i] - x[i-1]`: the inverse of [`prefix_sum`].
 pub fn differences<R: Ring>(x: &[R]) -> Vec<R> {
-    let mut previous = R::ZERO;
-    x.iter()
-        .map(|&a| {
-            let difference = a.sub(previous);
-            previous = a;
-            difference
-        })
-        .collect()
+    lanes::vector(x.len(), LEAST, 1, |lane, room| {
+        let before = [if lane.start == 0 { R::ZERO } else { x[lane.start - 1] }];
+        let earlier = before.iter().chain(&x[lane.clone()]);
+        room.extend(x[lane].iter().zip(earlier).map(|(&a, &previous)| a.sub(previous)));
+    })
 }
 
 /// The sum of all elements.
 pub fn sum<R: Ring>(x: &[R]) -> R {
-    x.iter().fold(R::ZERO, |total, &a| total.add(a))
+    let total = |x: &[R]| x.iter().fold(R::ZERO, |total, &a| total.add(a));
+    let lanes = lanes::cut(x.len(), LEAST, 1);
+    let mut sums = vec![R::ZERO; lanes.len()];
+    lanes::each(lanes.into_iter().zip(&mut sums).collect(), |(lane, sum)| *sum = total(&x[lane]));
+    total(&sums)
 }

@@ -1,6 +1,9 @@
 //! Whole tables in clear as bundles of columns.
 
-use tacit_math::{Plane, Prg, Ring, permutation, transpose};
+use std::ops::Range;
+
+use tacit_math::prg::blocks_of;
+use tacit_math::{Plane, Prg, Ring, lanes, permutation, transpose};
 
 /// How many rows and how many columns of each kind a bundle has. Public.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -118,7 +121,7 @@ impl Block {
 
     /// Column-wise sum (XOR for planes).
     pub fn plus(mut self, other: &Self) -> Self {
-        self.bits.iter_mut().zip(&other.bits).for_each(|(x, y)| x.xor_assign(y));
+        xor_all(&mut self.bits, &other.bits);
         combine(&mut self.r32, &other.r32, Ring::add);
         combine(&mut self.r64, &other.r64, Ring::add);
         combine(&mut self.r128, &other.r128, Ring::add);
@@ -127,7 +130,7 @@ impl Block {
 
     /// Column-wise difference (XOR for planes).
     pub fn minus(mut self, other: &Self) -> Self {
-        self.bits.iter_mut().zip(&other.bits).for_each(|(x, y)| x.xor_assign(y));
+        xor_all(&mut self.bits, &other.bits);
         combine(&mut self.r32, &other.r32, Ring::sub);
         combine(&mut self.r64, &other.r64, Ring::sub);
         combine(&mut self.r128, &other.r128, Ring::sub);
@@ -184,26 +187,46 @@ impl Block {
     }
 }
 
-fn combine<R: Ring>(x: &mut [Vec<R>], y: &[Vec<R>], op: impl Fn(R, R) -> R) {
+/// Bytes that are worth a lane of their own.
+const LEAST: usize = 128 << 10;
+
+fn xor_all(x: &mut [Plane], y: &[Plane]) {
+    assert_eq!(x.len(), y.len(), "bundles of one shape");
+    let worth_it = x.iter().map(|plane| 8 * plane.words().len()).sum::<usize>() >= 2 * LEAST;
+    lanes::each_worth(worth_it, x.iter_mut().zip(y).collect(), |(x, y)| x.xor_assign(y));
+}
+
+fn combine<R: Ring>(x: &mut [Vec<R>], y: &[Vec<R>], op: impl Fn(R, R) -> R + Sync) {
     assert_eq!(x.len(), y.len(), "bundles of one shape");
     for (x, y) in x.iter_mut().zip(y) {
         assert_eq!(x.len(), y.len(), "bundles of one shape");
-        x.iter_mut().zip(y).for_each(|(a, &b)| *a = op(*a, b));
+        lanes::each(in_lanes(x, 1), |(lane, x)| x.iter_mut().zip(&y[lane]).for_each(|(a, &b)| *a = op(*a, b)));
     }
+}
+
+/// The lanes of a column, each beginning at a multiple of `unit`.
+fn in_lanes<R>(column: &mut [R], unit: usize) -> Vec<(Range<usize>, &mut [R])> {
+    let lanes = lanes::cut(column.len(), LEAST / size_of::<R>(), unit);
+    let step = lanes[0].len().max(1);
+    lanes.into_iter().zip(column.chunks_mut(step)).collect()
 }
 
 /// Bytes of mask that are drawn at a time: within the first-level cache, and whole blocks of the generator.
 const PIECE: usize = 8 << 10;
 
 /// Combines a column with as many pseudorandom elements, in place.
-fn mask<R: Ring>(column: &mut [R], prg: &mut Prg, op: impl Fn(R, R) -> R) {
-    let mut random = [0u128; PIECE / 16];
-    let random: &mut [R] = bytemuck::cast_slice_mut(&mut random);
-    for piece in column.chunks_mut(random.len()) {
-        let random = &mut random[..piece.len()];
-        prg.fill(random);
-        piece.iter_mut().zip(&*random).for_each(|(a, &b)| *a = op(*a, b));
-    }
+fn mask<R: Ring>(column: &mut [R], prg: &mut Prg, op: impl Fn(R, R) -> R + Sync) {
+    let lanes = in_lanes(column, PIECE / size_of::<R>());
+    let parts = prg.parts(lanes.iter().map(|(lane, _)| blocks_of::<R>(lane.len())));
+    lanes::each(lanes.into_iter().zip(parts).collect(), |((_, column), mut part)| {
+        let mut random = [0u128; PIECE / 16];
+        let random: &mut [R] = bytemuck::cast_slice_mut(&mut random);
+        for piece in column.chunks_mut(random.len()) {
+            let random = &mut random[..piece.len()];
+            part.fill(random);
+            piece.iter_mut().zip(&*random).for_each(|(a, &b)| *a = op(*a, b));
+        }
+    });
 }
 
 /// Row i of every plane becomes the old row from[i].

@@ -69,6 +69,12 @@ pub(in crate::backends) fn pieces(length: usize, most: usize) -> impl Iterator<I
     (0..length).step_by(most).map(move |at| at..length.min(at + most))
 }
 
+/// The positions of a chunk, so many at a time.
+pub(in crate::backends) fn pieces_of(chunk: &Chunk, most: usize) -> impl Iterator<Item = Range<usize>> {
+    let start = chunk.range.start;
+    pieces(chunk.range.len(), most).map(move |piece| start + piece.start..start + piece.end)
+}
+
 impl Wave {
     /// Bytes of all messages.
     pub fn bytes(&self) -> usize {

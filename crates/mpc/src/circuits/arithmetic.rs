@@ -18,7 +18,7 @@ pub fn add<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> Result<Planes
 /// The adder of few levels.
 pub(super) fn add_by_gates<G: Gates>(g: &mut G, x: &[G::Wire], y: &[G::Wire]) -> Result<Vec<G::Wire>, G::Error> {
     let top = x.len() - 1;
-    let sums: Vec<G::Wire> = x.iter().zip(y).map(|(x, y)| g.xor(x, y)).collect();
+    let sums = g.xor_all(&refs(x), &refs(y));
     let mut generate = g.and(&refs(&x[..top]), &refs(&y[..top]))?;
     let mut propagate = sums[..top].to_vec();
     let mut span = 1;
@@ -26,7 +26,7 @@ pub(super) fn add_by_gates<G: Gates>(g: &mut G, x: &[G::Wire], y: &[G::Wire]) ->
         sklansky_level(g, &mut generate, &mut propagate, span)?;
         span *= 2;
     }
-    let carries = std::iter::zip(&sums[1..], &generate).map(|(sum, carry)| g.xor(sum, carry));
+    let carries = g.xor_all(&refs(&sums[1..]), &refs(&generate));
     Ok(std::iter::once(sums[0].clone()).chain(carries).collect())
 }
 
@@ -87,7 +87,7 @@ pub(super) fn carry_out<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> 
 /// The carry out of x + y, by few levels.
 pub(super) fn carry_by_gates<G: Gates>(g: &mut G, x: &[G::Wire], y: &[G::Wire]) -> Result<G::Wire, G::Error> {
     let generate = g.and(&refs(x), &refs(y))?;
-    let propagate = x.iter().zip(y).map(|(x, y)| g.xor(x, y)).collect();
+    let propagate = g.xor_all(&refs(x), &refs(y));
     join_carries(g, generate, propagate)
 }
 

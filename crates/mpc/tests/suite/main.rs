@@ -7,6 +7,7 @@ mod engines;
 mod faults;
 mod fixed;
 mod garbled;
+mod lanes;
 mod orders;
 #[path = "../permits/mod.rs"]
 mod permits;

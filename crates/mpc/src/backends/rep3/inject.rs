@@ -20,7 +20,7 @@ use tacit_net::{PartyId, Received};
 
 use super::{Rep3, Share};
 use crate::Result;
-use crate::backends::waves::{Chunk, Wave, pieces, send_all_masked, waves};
+use crate::backends::waves::{Wave, pieces, pieces_of, send_all_masked, waves};
 use crate::backends::wire::WINDOW;
 
 /// Elements that are computed at a time, within the first-level cache; a multiple of 64. What is drawn, received or
@@ -55,7 +55,7 @@ impl Rep3 {
             let drawn = self.with_previous.parts(twice).into_iter().zip(self.with_next.parts(blocks));
             wave.compute(rooms.zip(drawn), |chunk, (((mut z_0, mut z_1), mut message), (mut previous, mut next))| {
                 let (mut buffer, bit) = ([R::ZERO; PIECE], bits[chunk.output]);
-                for piece in pieces_of(chunk) {
+                for piece in pieces_of(chunk, PIECE) {
                     let c = &mut buffer[..piece.len()];
                     // Step 1: c_1 = s - c_0, which c_0 masks from node 1.
                     previous.fill(c);
@@ -92,7 +92,7 @@ impl Rep3 {
             let drawn = self.with_previous.parts(wave.blocks(1)).into_iter().zip(wave.starts());
             wave.compute(rooms.zip(drawn), |chunk, ((mut z_1, mut masked), (mut previous, start))| {
                 let ([mut buffer, mut masks], b_2) = ([[R::ZERO; PIECE]; 2], &bits[chunk.output].next);
-                for piece in pieces_of(chunk) {
+                for piece in pieces_of(chunk, PIECE) {
                     let [t_1, z] = [&mut buffer, &mut masks].map(|room| &mut room[..piece.len()]);
                     read(&arrived, start + size_of::<R>() * (piece.start - chunk.range.start), t_1);
                     // Step 2: t_1 = c_1 (1 - 2 b_2).
@@ -124,7 +124,7 @@ impl Rep3 {
             let drawn = self.with_next.parts(wave.blocks(2));
             wave.compute(rooms.zip(drawn), |chunk, ((mut z_0, mut masked), mut next)| {
                 let ([mut buffer, mut masks], b_2) = ([[R::ZERO; PIECE]; 2], &bits[chunk.output].mine);
-                for piece in pieces_of(chunk) {
+                for piece in pieces_of(chunk, PIECE) {
                     let [t_2, z] = [&mut buffer, &mut masks].map(|room| &mut room[..piece.len()]);
                     // Step 1: c_0 is drawn. Step 2: t_2 = c_0 (1 - 2 b_2) + b_2.
                     next.fill(t_2);
@@ -190,12 +190,6 @@ fn rooms_for<R: Ring>(bits: &[&Share<Plane>]) -> (Vec<usize>, [Vec<Vec<R>>; 2]) 
     let lengths: Vec<usize> = bits.iter().map(|bit| bit.mine.rows()).collect();
     let vectors = [(); 2].map(|()| lengths.iter().map(|&length| Vec::with_capacity(length)).collect());
     (lengths, vectors)
-}
-
-/// The rows of a chunk, [`PIECE`] at a time.
-fn pieces_of(chunk: &Chunk) -> impl Iterator<Item = Range<usize>> {
-    let start = chunk.range.start;
-    pieces(chunk.range.len(), PIECE).map(move |piece| start + piece.start..start + piece.end)
 }
 
 /// The words of a plane from the first row of a piece on.
