@@ -17,6 +17,9 @@ const LANES_PER_THREAD: usize = 4;
 const STACK: usize = 8 << 20;
 
 /// The threads of one party.
+///
+/// The default is one thread: that of whoever calls [`Self::run`].
+#[derive(Default)]
 pub struct Workers(Option<rayon_core::ThreadPool>);
 
 impl std::fmt::Debug for Workers {

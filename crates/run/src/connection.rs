@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tacit_math::Workers;
 use tacit_mpc::Link;
 use tacit_net::attendance::Attendance;
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
@@ -31,6 +32,8 @@ pub struct Connected {
     pub watch: Watch,
     /// Who takes part, where all signed that.
     pub attendance: Option<Attendance>,
+    /// The threads that compute.
+    pub workers: Workers,
 }
 
 impl Agreement {
@@ -89,7 +92,8 @@ impl Agreement {
             (engine.start)(Sessions { main, background }, self, permits, &program)?
         };
         let approved = Approved::new(node, program, self.kept.as_deref());
-        Ok(Connected { me, nodes: self.nodes.clone(), clients: self.clients.clone(), approved, watch, attendance })
+        let (nodes, clients, workers) = (self.nodes.clone(), self.clients.clone(), Workers::default());
+        Ok(Connected { me, nodes, clients, approved, watch, attendance, workers })
     }
 }
 
@@ -122,6 +126,8 @@ pub struct Network {
     pub head: Option<[u8; 32]>,
     /// Time limits, security, shaping.
     pub options: Options,
+    /// How many threads compute at this party. Nobody else is told, and messages do not depend on it.
+    pub threads: usize,
 }
 
 impl Network {
@@ -129,6 +135,7 @@ impl Network {
     pub fn connect(self, agreement: &Agreement) -> Result<Connected> {
         let engine = agreement.engine()?;
         let plan = agreement.plan()?;
+        let workers = workers(self.threads)?;
         let endpoints = self.endpoints(&agreement.names()?)?;
         let me = endpoints.iter().position(|party| party.name == self.me);
         let me = me.ok_or(RunError::NoPart { party: self.me })?;
@@ -137,7 +144,7 @@ impl Network {
         let hello = self.head.into_iter().fold(hello, Hello::attesting);
         let among = [agreement.nodes.len(), agreement.sessions(engine)];
         let sessions = tcp::connect_with_clients(&endpoints, among, me, identity, hello, &self.options)?;
-        agreement.start(engine, sessions, plan)
+        Ok(Connected { workers, ..agreement.start(engine, sessions, plan)? })
     }
 
     /// The endpoints of these parties, in their order.
@@ -150,6 +157,15 @@ impl Network {
             party.cloned().ok_or_else(|| RunError::Undescribed((*name).clone()))
         };
         names.iter().map(endpoint).collect()
+    }
+}
+
+/// As many threads.
+fn workers(threads: usize) -> Result<Workers> {
+    let failed = |detail: String| RunError::Threads { threads, detail };
+    match threads {
+        0 => Err(failed("somebody has to compute".to_owned())),
+        _ => Workers::new(threads).map_err(|error| failed(error.to_string())),
     }
 }
 
@@ -180,6 +196,7 @@ pub fn clear(agreement: &Agreement) -> Result<Connected> {
         approved,
         watch: Watch::default(),
         attendance: None,
+        workers: Workers::default(),
     })
 }
 

@@ -1,4 +1,4 @@
-"""A party's private file: where its key, ledger, kept parts and tables are, and its timeouts (docs/federation.md).
+"""A party's private file: where its key, ledger, kept parts and tables are, timeouts, threads (docs/federation.md).
 
 It never leaves the party. A file that is not there is as an empty one: everything has a default but tables' paths.
 """
@@ -57,7 +57,8 @@ def predicted_on(link: Link | None, simulating: Iterable[Network]) -> Link:
 class PrivateFile:
     """What a party alone knows. tables: its tables' files by the tables' names. All paths are absolute.
 
-    forms: how CSV files among them are written, where the private file says it.
+    forms: how CSV files among them are written, where the private file says it. threads: how many compute a run's
+    secure steps, where it says that.
     """
 
     path: Path
@@ -68,6 +69,7 @@ class PrivateFile:
     tables: Mapping[str, Path]
     network: Network
     forms: Mapping[str, CsvForm]
+    threads: int | None = None
 
     @classmethod
     def load(cls, folder: Path, party: str) -> PrivateFile:
@@ -84,9 +86,16 @@ class PrivateFile:
             {name: file for name, (file, _) in tables.items()},
             _network(root.section("network")),
             {name: form for name, (_, form) in tables.items() if form is not None},
+            root.count("threads", least=1),
         )
         root.close()
         return found
+
+    def threads_of(self, parties: int) -> int:
+        """How many threads compute here where a command runs so many parties: as said, or each party's share."""
+        from tacit import _native
+
+        return self.threads or max(1, _native.processors() // parties)
 
     @property
     def history(self) -> Path:

@@ -241,6 +241,7 @@ impl Networks {
             private_key_pem: self.keys[place].clone().into(),
             head: Some([place as u8; 32]),
             options: Options::default(),
+            threads: 1 + place % 2,
         }
     }
 }
