@@ -85,6 +85,16 @@ pub fn each_worth<T: Send>(worth_it: bool, parts: Vec<T>, body: impl Fn(T) + Syn
     if worth_it { each(parts, body) } else { parts.into_iter().for_each(body) }
 }
 
+/// What the body makes of every part, in their order: by all threads if that is worth it.
+pub fn map<T: Send, U: Send>(worth_it: bool, parts: Vec<T>, body: impl Fn(T) -> U + Sync) -> Vec<U> {
+    if !worth_it {
+        return parts.into_iter().map(body).collect();
+    }
+    let mut made: Vec<Option<U>> = parts.iter().map(|_| None).collect();
+    each(parts.into_iter().zip(&mut made).collect(), |(part, made)| *made = Some(body(part)));
+    made.into_iter().map(|made| made.expect("every part is computed")).collect()
+}
+
 /// Rooms of these lengths for the new elements of several vectors, one behind the other.
 ///
 /// # Panics

@@ -1,7 +1,7 @@
 //! Bit planes: one bit of every row of a column, packed 64 rows to a word.
 
 use crate::lanes::{self, Grow};
-use crate::prg::Prg;
+use crate::prg::{Prg, blocks_of};
 
 /// Words of all planes together from which on several threads compute them.
 const WORTH_IT: usize = 1 << 15;
@@ -58,6 +58,14 @@ impl Plane {
     /// Pseudorandom rows. Draws all bits of the words.
     pub fn random(rows: usize, prg: &mut Prg) -> Self {
         Self::from_words(rows, prg.vector(words_for(rows)))
+    }
+
+    /// Pseudorandom planes of these numbers of rows, as [`Self::random`] would draw them one after the other.
+    pub fn random_all(rows: &[usize], prg: &mut Prg) -> Vec<Self> {
+        let words = rows.iter().map(|&rows| words_for(rows));
+        let worth_it = words.clone().sum::<usize>() >= WORTH_IT;
+        let parts = rows.iter().zip(prg.parts(words.map(blocks_of::<u64>))).collect();
+        lanes::map(worth_it, parts, |(&rows, mut part)| Self::from_words(rows, part.vector(words_for(rows))))
     }
 
     /// Row i is bit(i).
@@ -129,6 +137,12 @@ impl Plane {
         });
         lanes::finish(grows);
         x.iter().zip(words).map(|(x, words)| Self { rows: x.rows, words }).collect()
+    }
+
+    /// What a function makes of each plane; planes are computed side by side.
+    pub fn map_all(planes: &[&Self], map: impl Fn(&Self) -> Self + Sync) -> Vec<Self> {
+        let worth_it = planes.iter().map(|plane| plane.words.len()).sum::<usize>() >= WORTH_IT;
+        lanes::map(worth_it, planes.to_vec(), map)
     }
 
     /// Row-wise AND.

@@ -191,6 +191,17 @@ impl Part<'_> {
         }
     }
 
+    /// A vector of the next pseudorandom words, as [`Prg::vector`] gives it, made by one thread.
+    pub fn vector(&mut self, len: usize) -> Vec<u64> {
+        let (mut out, mut piece) = (Vec::with_capacity(len), [0; PIECE / 8]);
+        while out.len() < len {
+            let words = &mut piece[..(len - out.len()).min(PIECE / 8)];
+            self.fill(words);
+            out.extend_from_slice(words);
+        }
+        out
+    }
+
     fn fill_blocks(&mut self, blocks: &mut [[u8; 16]]) {
         let start = self.next;
         self.next += blocks.len() as u64;

@@ -2,6 +2,7 @@
 
 use bytemuck::Pod;
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use crate::lanes;
 
@@ -139,6 +140,37 @@ pub fn differences<R: Ring>(x: &[R]) -> Vec<R> {
         let earlier = before.iter().chain(&x[lane.clone()]);
         room.extend(x[lane].iter().zip(earlier).map(|(&a, &previous)| a.sub(previous)));
     })
+}
+
+/// `out[i] = x[from[i]]`.
+pub fn gather<R: Ring>(x: &[R], from: &[u32]) -> Vec<R> {
+    lanes::vector(from.len(), LEAST, 1, |lane, room| room.extend(from[lane].iter().map(|&from| x[from as usize])))
+}
+
+/// `out[to[i]] = x[i]`, where all positions are different.
+pub fn scatter<R: Ring>(x: &[R], to: &[u32]) -> Vec<R> {
+    assert_eq!(x.len(), to.len(), "one destination per row");
+    let mut out = vec![R::ZERO; x.len()];
+    if lanes::threads() == 1 {
+        to.iter().zip(x).for_each(|(&to, &value)| out[to as usize] = value);
+        return out;
+    }
+    let (places, parts) = (shared(bytemuck::cast_slice_mut(&mut out)), size_of::<R>() / size_of::<u32>());
+    let words: &[u32] = bytemuck::cast_slice(x);
+    lanes::each(lanes::cut(x.len(), LEAST, 1), |lane| {
+        for (&to, row) in to[lane.clone()].iter().zip(words[parts * lane.start..].chunks_exact(parts)) {
+            let place = &places[parts * to as usize..][..parts];
+            place.iter().zip(row).for_each(|(place, &word)| place.store(word, Relaxed));
+        }
+    });
+    out
+}
+
+/// Words that any thread may write.
+fn shared(words: &mut [u32]) -> &[AtomicU32] {
+    const { assert!(align_of::<AtomicU32>() == align_of::<u32>()) };
+    // SAFETY: atomic words are in memory as plain ones are, and nobody else has these while they are borrowed.
+    unsafe { &*(std::ptr::from_mut(words) as *const [AtomicU32]) }
 }
 
 /// The sum of all elements.

@@ -3,6 +3,7 @@
 mod square;
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 use crate::lanes::{self, Grow, Room};
 use crate::plane::{Plane, words_for};
@@ -113,15 +114,46 @@ fn gather_through<T: Row>(planes: &[&Plane], rows: usize, from: &[u32]) -> Vec<P
 pub fn scatter_planes(planes: &[&Plane], to: &[u32]) -> Vec<Plane> {
     assert!(planes.len() <= 64, "a row word has 64 bits");
     assert!(planes.iter().all(|plane| plane.rows() == to.len()), "one position per row");
-    if planes.len() <= 32 { scatter_through::<u32>(planes, to) } else { scatter_through::<[u64; 1]>(planes, to) }
+    if planes.len() <= 32 { scatter_through::<AtomicU32>(planes, to) } else { scatter_through::<AtomicU64>(planes, to) }
 }
 
-fn scatter_through<T: Row>(planes: &[&Plane], to: &[u32]) -> Vec<Plane> {
-    let mut words = vec![T::default(); to.len()];
-    for_each_square(planes, to.len(), 0..to.len(), |first, part, square| {
-        to[first..].iter().zip(square).for_each(|(&to, bits)| words[to as usize].set(part, *bits));
+/// All lanes write into one vector of row words: different rows into different words.
+fn scatter_through<T: Shared>(planes: &[&Plane], to: &[u32]) -> Vec<Plane> {
+    let words: Vec<T> = to.iter().map(|_| T::default()).collect();
+    lanes::each(lanes::cut(to.len(), LEAST, 64 * TILE), |lane| {
+        for_each_square(planes, to.len(), lane, |first, _, square| {
+            to[first..].iter().zip(square).for_each(|(&to, bits)| words[to as usize].set(*bits));
+        });
     });
-    to_planes(to.len(), planes.len(), |i, _| words[i].part(0))
+    to_planes(to.len(), planes.len(), |i, _| words[i].get())
+}
+
+/// A row of bits that any thread may write.
+trait Shared: Default + Sync {
+    fn get(&self) -> u64;
+    fn set(&self, bits: u64);
+}
+
+impl Shared for AtomicU32 {
+    #[inline(always)]
+    fn get(&self) -> u64 {
+        u64::from(self.load(Relaxed))
+    }
+    #[inline(always)]
+    fn set(&self, bits: u64) {
+        self.store(bits as u32, Relaxed);
+    }
+}
+
+impl Shared for AtomicU64 {
+    #[inline(always)]
+    fn get(&self) -> u64 {
+        self.load(Relaxed)
+    }
+    #[inline(always)]
+    fn set(&self, bits: u64) {
+        self.store(bits, Relaxed);
+    }
 }
 
 /// A row of bits, as stored between transposes: parts of up to 64 bits, low part first.

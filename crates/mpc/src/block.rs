@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use tacit_math::prg::blocks_of;
-use tacit_math::{Plane, Prg, Ring, lanes, permutation, transpose};
+use tacit_math::prg::{Part, blocks_of};
+use tacit_math::{Plane, Prg, Ring, lanes, ring, transpose};
 
 /// How many rows and how many columns of each kind a bundle has. Public.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Block {
     pub fn random(shape: Shape, prg: &mut Prg) -> Self {
         Self {
             rows: shape.rows,
-            bits: (0..shape.bits).map(|_| Plane::random(shape.rows, prg)).collect(),
+            bits: Plane::random_all(&vec![shape.rows; shape.bits], prg),
             r32: (0..shape.r32).map(|_| prg.vector(shape.rows)).collect(),
             r64: (0..shape.r64).map(|_| prg.vector(shape.rows)).collect(),
             r128: (0..shape.r128).map(|_| prg.vector(shape.rows)).collect(),
@@ -139,7 +139,7 @@ impl Block {
 
     /// Adds pseudorandom content in place: the block that [`Self::random`] would draw.
     pub fn add_random(&mut self, prg: &mut Prg) {
-        self.bits.iter_mut().for_each(|c| c.change_words(|words| mask(words, prg, |a, b| a ^ b)));
+        mask_planes(&mut self.bits, prg);
         self.r32.iter_mut().for_each(|c| mask(c, prg, Ring::add));
         self.r64.iter_mut().for_each(|c| mask(c, prg, Ring::add));
         self.r128.iter_mut().for_each(|c| mask(c, prg, Ring::add));
@@ -147,7 +147,7 @@ impl Block {
 
     /// Subtracts pseudorandom content in place: the block that [`Self::random`] would draw.
     pub fn subtract_random(&mut self, prg: &mut Prg) {
-        self.bits.iter_mut().for_each(|c| c.change_words(|words| mask(words, prg, |a, b| a ^ b)));
+        mask_planes(&mut self.bits, prg);
         self.r32.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
         self.r64.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
         self.r128.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
@@ -169,9 +169,9 @@ impl Block {
         Self {
             rows: from.len(),
             bits: gather_planes(&self.bits.iter().collect::<Vec<_>>(), from),
-            r32: self.r32.iter().map(|c| permutation::gather(c, from)).collect(),
-            r64: self.r64.iter().map(|c| permutation::gather(c, from)).collect(),
-            r128: self.r128.iter().map(|c| permutation::gather(c, from)).collect(),
+            r32: self.r32.iter().map(|c| ring::gather(c, from)).collect(),
+            r64: self.r64.iter().map(|c| ring::gather(c, from)).collect(),
+            r128: self.r128.iter().map(|c| ring::gather(c, from)).collect(),
         }
     }
 
@@ -180,9 +180,9 @@ impl Block {
         Self {
             rows: to.len(),
             bits: scatter_planes(&self.bits.iter().collect::<Vec<_>>(), to),
-            r32: self.r32.iter().map(|c| permutation::scatter(c, to)).collect(),
-            r64: self.r64.iter().map(|c| permutation::scatter(c, to)).collect(),
-            r128: self.r128.iter().map(|c| permutation::scatter(c, to)).collect(),
+            r32: self.r32.iter().map(|c| ring::scatter(c, to)).collect(),
+            r64: self.r64.iter().map(|c| ring::scatter(c, to)).collect(),
+            r128: self.r128.iter().map(|c| ring::scatter(c, to)).collect(),
         }
     }
 }
@@ -214,19 +214,30 @@ fn in_lanes<R>(column: &mut [R], unit: usize) -> Vec<(Range<usize>, &mut [R])> {
 /// Bytes of mask that are drawn at a time: within the first-level cache, and whole blocks of the generator.
 const PIECE: usize = 8 << 10;
 
+/// XORs each plane with as many pseudorandom words, in place.
+fn mask_planes(planes: &mut [Plane], prg: &mut Prg) {
+    let parts = prg.parts(planes.iter().map(|plane| blocks_of::<u64>(plane.words().len())));
+    let worth_it = planes.iter().map(|plane| 8 * plane.words().len()).sum::<usize>() >= 2 * LEAST;
+    lanes::each_worth(worth_it, planes.iter_mut().zip(parts).collect(), |(plane, part)| {
+        plane.change_words(|words| mask_lane(words, part, |a, b| a ^ b));
+    });
+}
+
 /// Combines a column with as many pseudorandom elements, in place.
 fn mask<R: Ring>(column: &mut [R], prg: &mut Prg, op: impl Fn(R, R) -> R + Sync) {
     let lanes = in_lanes(column, PIECE / size_of::<R>());
     let parts = prg.parts(lanes.iter().map(|(lane, _)| blocks_of::<R>(lane.len())));
-    lanes::each(lanes.into_iter().zip(parts).collect(), |((_, column), mut part)| {
-        let mut random = [0u128; PIECE / 16];
-        let random: &mut [R] = bytemuck::cast_slice_mut(&mut random);
-        for piece in column.chunks_mut(random.len()) {
-            let random = &mut random[..piece.len()];
-            part.fill(random);
-            piece.iter_mut().zip(&*random).for_each(|(a, &b)| *a = op(*a, b));
-        }
-    });
+    lanes::each(lanes.into_iter().zip(parts).collect(), |((_, column), part)| mask_lane(column, part, &op));
+}
+
+fn mask_lane<R: Ring>(column: &mut [R], mut part: Part<'_>, op: impl Fn(R, R) -> R) {
+    let mut random = [0u128; PIECE / 16];
+    let random: &mut [R] = bytemuck::cast_slice_mut(&mut random);
+    for piece in column.chunks_mut(random.len()) {
+        let random = &mut random[..piece.len()];
+        part.fill(random);
+        piece.iter_mut().zip(&*random).for_each(|(a, &b)| *a = op(*a, b));
+    }
 }
 
 /// Row i of every plane becomes the old row from[i].

@@ -5,6 +5,7 @@
 
 use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
+use std::ops::Range;
 
 use bytemuck::Pod;
 use tacit_math::lanes::{self, Grow};
@@ -14,7 +15,7 @@ use tacit_net::{PartyId, Session};
 
 use super::cell;
 use super::cell::Cell;
-use super::waves::{CHUNK, WORTH_IT, pieces};
+use super::waves::{CHUNK, WORTH_IT, pieces, pieces_of, send_all_masked, waves};
 use crate::{Block, Result, Shape};
 
 /// How many bytes are gathered into one message.
@@ -120,10 +121,6 @@ impl<Content> Outgoing<Content> {
         Ok(())
     }
 
-    fn push_columns(&mut self, session: &mut Session, block: &Block) -> Result<()> {
-        block.bytes().try_for_each(|column| self.push(session, column))
-    }
-
     /// Bytes handed to the network so far.
     pub(in crate::backends) fn sent(&self) -> usize {
         self.sent
@@ -153,6 +150,38 @@ impl<Content> Outgoing<Content> {
     }
 }
 
+/// A column of a block on its way.
+enum Column<'a> {
+    Bits(&'a [cell::Lane]),
+    R32(&'a [u32]),
+    R64(&'a [u64]),
+    R128(&'a [u128]),
+}
+
+/// The columns, in the order of [`Block::bytes`].
+fn columns(block: &Block) -> Vec<Column<'_>> {
+    let bits = block.bits.iter().map(|c| Column::Bits(cell::lanes(c)));
+    let vectors = bits.chain(block.r32.iter().map(|c| Column::R32(c))).chain(block.r64.iter().map(|c| Column::R64(c)));
+    vectors.chain(block.r128.iter().map(|c| Column::R128(c))).collect()
+}
+
+impl Column<'_> {
+    /// A piece of the column less a mask, in place of the mask. The piece is a range of bytes.
+    fn less(&self, piece: Range<usize>, mask: &mut [u8]) {
+        fn less<C: Cell>(column: &[C], piece: Range<usize>, mask: &mut [u8]) {
+            let cells = &column[piece.start / size_of::<C>()..];
+            let masks: &mut [C] = bytemuck::cast_slice_mut(mask);
+            masks.iter_mut().zip(cells).for_each(|(mask, &cell)| *mask = cell.minus(*mask));
+        }
+        match self {
+            Self::Bits(column) => less(column, piece, mask),
+            Self::R32(column) => less(column, piece, mask),
+            Self::R64(column) => less(column, piece, mask),
+            Self::R128(column) => less(column, piece, mask),
+        }
+    }
+}
+
 /// Sends a block less pseudorandom content, which the block itself does not keep: the block that [`Block::random`]
 /// would draw.
 pub(in crate::backends) fn mask_and_send(
@@ -161,33 +190,29 @@ pub(in crate::backends) fn mask_and_send(
     block: &Block,
     prg: &mut Prg,
 ) -> Result<()> {
-    let mut out = Outgoing::masked(session, to);
-    block.bits.iter().try_for_each(|c| push_less_random(&mut out, session, cell::lanes(c), prg))?;
-    block.r32.iter().try_for_each(|c| push_less_random(&mut out, session, c, prg))?;
-    block.r64.iter().try_for_each(|c| push_less_random(&mut out, session, c, prg))?;
-    block.r128.iter().try_for_each(|c| push_less_random(&mut out, session, c, prg))?;
-    out.finish(session)
+    let (columns, lengths) = (columns(block), block.bytes().map(<[u8]>::len).collect::<Vec<_>>());
+    for wave in waves(&lengths, 1) {
+        let mut messages = wave.buffers(session);
+        let mut in_messages = wave.in_messages(&mut messages);
+        let rooms = wave.message_rooms(&mut in_messages).into_iter().zip(prg.parts(wave.blocks(1)));
+        wave.compute(rooms, |chunk, (mut message, mut part)| {
+            let mut buffer = [0u128; PIECE / 16];
+            let buffer: &mut [u8] = bytemuck::cast_slice_mut(&mut buffer);
+            for piece in pieces_of(chunk, PIECE) {
+                let masked = &mut buffer[..piece.len()];
+                part.fill(masked);
+                columns[chunk.output].less(piece, masked);
+                message.extend_from_slice(masked);
+            }
+        });
+        lanes::finish(in_messages);
+        send_all_masked(session, to, messages)?;
+    }
+    Ok(())
 }
 
 /// Bytes that are masked at a time: within the first-level cache, and whole blocks of the generator.
 const PIECE: usize = 8 << 10;
-
-fn push_less_random<C: Cell>(
-    out: &mut Outgoing<Masked>,
-    session: &mut Session,
-    cells: &[C],
-    prg: &mut Prg,
-) -> Result<()> {
-    let mut buffer = [0u128; PIECE / 16];
-    let buffer: &mut [C] = bytemuck::cast_slice_mut(&mut buffer);
-    for piece in cells.chunks(buffer.len()) {
-        let masked = &mut buffer[..piece.len()];
-        prg.fill(masked);
-        masked.iter_mut().zip(piece).for_each(|(mask, &cell)| *mask = cell.minus(*mask));
-        out.push_masked(session, masked)?;
-    }
-    Ok(())
-}
 
 /// Vectors of known lengths that a peer sends one behind the other in one round, received while others are still
 /// computed.
@@ -284,24 +309,36 @@ pub(in crate::backends) fn recv_plane(session: &mut Session, from: PartyId, rows
 
 /// Sends all columns of a block that looks random to the receiver.
 pub(in crate::backends) fn send_masked(session: &mut Session, to: PartyId, block: &Block) -> Result<()> {
-    let mut out = Outgoing::masked(session, to);
-    out.push_columns(session, block)?;
-    out.finish(session)
+    send_columns(session, to, block)
 }
 
 /// Sends all columns of a component of what the receiver will have in clear.
 pub(in crate::backends) fn send_open(session: &mut Session, to: PartyId, component: &Block) -> Result<()> {
-    let mut out = Outgoing::opening(session, to);
-    out.push_columns(session, component)?;
-    out.finish(session)
+    send_columns(session, to, component)
+}
+
+fn send_columns(session: &mut Session, to: PartyId, block: &Block) -> Result<()> {
+    let columns: Vec<&[u8]> = block.bytes().collect();
+    let lengths: Vec<usize> = columns.iter().map(|column| column.len()).collect();
+    for wave in waves(&lengths, 1) {
+        let mut messages = wave.buffers(session);
+        let mut in_messages = wave.in_messages(&mut messages);
+        wave.compute(wave.message_rooms(&mut in_messages).into_iter(), |chunk, mut message| {
+            message.extend_from_slice(&columns[chunk.output][chunk.range.clone()]);
+        });
+        lanes::finish(in_messages);
+        messages.into_iter().try_for_each(|message| session.send(to, message))?;
+    }
+    Ok(())
 }
 
 /// Receives a block of a known shape.
 pub(in crate::backends) fn recv_block(session: &mut Session, from: PartyId, shape: Shape) -> Result<Block> {
     let rows = shape.rows;
+    let words = Arriving::new(from, vec![words_for(rows); shape.bits]).finish(session)?;
     Ok(Block {
         rows,
-        bits: (0..shape.bits).map(|_| recv_plane(session, from, rows)).collect::<Result<_>>()?,
+        bits: words.into_iter().map(|words| Plane::from_words(rows, words)).collect(),
         r32: (0..shape.r32).map(|_| recv_cells(session, from, rows)).collect::<Result<_>>()?,
         r64: (0..shape.r64).map(|_| recv_cells(session, from, rows)).collect::<Result<_>>()?,
         r128: (0..shape.r128).map(|_| recv_cells(session, from, rows)).collect::<Result<_>>()?,

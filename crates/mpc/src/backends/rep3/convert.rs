@@ -23,7 +23,7 @@
 use std::ops::Range;
 
 use tacit_math::plane::words_for;
-use tacit_math::{Plane, Prg, Ring, lanes, ring};
+use tacit_math::{Plane, Ring, lanes, ring};
 use tacit_net::PartyId;
 
 use super::{Rep3, Share};
@@ -77,7 +77,7 @@ impl Rep3 {
                 let received = Arriving::new(self.previous(), words).finish(&mut self.session)?;
                 [planes(&of_planes, received), zeros(&of_planes)]
             }
-            _ => [zeros(&of_planes), planes(&of_planes, random_words(&of_planes, &mut self.with_next))],
+            _ => [zeros(&of_planes), Plane::random_all(&of_planes, &mut self.with_next)],
         };
         let mut shares = mine.into_iter().zip(next).map(|(mine, next)| Share { mine, next });
         Ok(rows.iter().map(|_| shares.by_ref().take(width).collect()).collect())
@@ -188,25 +188,6 @@ const WORDS: usize = 1024;
 /// Planes of these rows over their words.
 fn planes(rows: &[usize], words: Vec<Vec<u64>>) -> Vec<Plane> {
     rows.iter().zip(words).map(|(&rows, words)| Plane::from_words(rows, words)).collect()
-}
-
-/// The words of random planes of these rows, one plane after the other.
-fn random_words(rows: &[usize], prg: &mut Prg) -> Vec<Vec<u64>> {
-    let lengths: Vec<usize> = rows.iter().map(|&rows| words_for(rows)).collect();
-    let mut out: Vec<Vec<u64>> = lengths.iter().map(|&length| Vec::with_capacity(length)).collect();
-    for wave in waves(&lengths, size_of::<u64>()) {
-        let mut grows = wave.in_outputs(&mut out);
-        let rooms = wave.rooms(&mut grows).into_iter().zip(prg.parts(wave.blocks(1)));
-        wave.compute(rooms, |chunk, (mut room, mut drawn)| {
-            let mut buffer = [0; WORDS];
-            for piece in pieces_of(chunk, WORDS) {
-                drawn.fill(&mut buffer[..piece.len()]);
-                room.extend_from_slice(&buffer[..piece.len()]);
-            }
-        });
-        lanes::finish(grows);
-    }
-    out
 }
 
 /// Clears the bits behind the last row in a piece of a plane's words.
