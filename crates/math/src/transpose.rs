@@ -267,8 +267,8 @@ fn from_planes<T: Row>(planes: &[&Plane], rows: &mut [T]) {
     });
 }
 
-/// Gives `take` the rows' parts, 64 rows at a time, for the rows of a lane: the number of the first, the part, and the
-/// part of each; behind the last row they are zero.
+/// Gives `take` the parts of a lane's rows, 64 rows at a time: the number of the first row, which part it is, and the
+/// part of each row. Behind the last row they are zero.
 #[inline(always)]
 fn for_each_square(planes: &[&Plane], rows: usize, lane: Range<usize>, mut take: impl FnMut(usize, usize, &[u64; 64])) {
     assert!(planes.iter().all(|plane| plane.words().len() == words_for(rows)), "planes of {rows} rows");

@@ -36,6 +36,7 @@ pub mod replay;
 mod route;
 mod secret;
 mod session;
+mod tape;
 pub mod tcp;
 pub mod testimony;
 mod transcript;

@@ -4,10 +4,10 @@ use crate::hub::{Hub, apart};
 use crate::meter::Meter;
 use crate::options::Options;
 use crate::pool::Pool;
-use crate::replay::{Tape, Taped};
 use crate::route::{Links, MemoryRoute, Route};
 use crate::secret::Chain;
 use crate::session::Session;
+use crate::tape::{Tape, Taped};
 use std::sync::Arc;
 
 /// Connect one party per name; element `i` is the session of party `i`. Each is to be used by a thread of its own.

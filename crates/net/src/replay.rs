@@ -1,11 +1,11 @@
 //! One party of a run again, alone, against what it received from its peers: for tests and measurements.
 //!
-//! A recording has all that reached the party and the secrets it had in common with its peers, so it is kept in memory
-//! alone and nothing but a test or a bench makes one. Whoever replays it with the same inputs sends what it sent before
+//! A recording has all that reached the party and the secrets it had in common with its peers. So it is kept in memory
+//! alone, and nothing but a test or a bench makes one. Whoever replays it with the same inputs sends what it sent before
 //! ([`Replayed::into_parts`]), whatever number of threads computes it.
 
 use std::mem;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::frame::{Frame, Kind};
@@ -19,47 +19,9 @@ use crate::pool::Pool;
 use crate::route::{Links, Route};
 use crate::secret::Chain;
 use crate::session::Session;
+use crate::tape::Tape;
 
-/// A message: its sender or receiver, its round and its bytes.
-pub type Told = (PartyId, u64, Vec<u8>);
-
-/// What passed between one party and its peers.
-#[derive(Default)]
-pub(crate) struct Tape {
-    received: Mutex<Vec<Told>>,
-    sent: Mutex<Vec<Told>>,
-}
-
-/// A way between the recorded party and a peer, in one direction.
-pub(crate) struct Taped {
-    pub route: Box<dyn Route>,
-    pub tape: Arc<Tape>,
-    /// The peer, and whether the recorded party sends to it.
-    pub peer: usize,
-    pub sends: bool,
-}
-
-impl Route for Taped {
-    fn post(&self, frame: Frame) {
-        if frame.kind == Kind::Data {
-            let told = if self.sends { &self.tape.sent } else { &self.tape.received };
-            lock(told).push((PartyId(self.peer), frame.round, frame.payload.clone()));
-        }
-        self.route.post(frame);
-    }
-
-    fn abort(&self, reason: &str) {
-        self.route.abort(reason);
-    }
-
-    fn settle(&self, bytes: usize, patience: Duration) {
-        self.route.settle(bytes, patience);
-    }
-
-    fn finish(&mut self) {
-        self.route.finish();
-    }
-}
+pub use crate::tape::Told;
 
 /// What one party of a run in this process receives.
 pub struct Recording {

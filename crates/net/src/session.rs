@@ -247,7 +247,8 @@ impl Session {
         Ok(())
     }
 
-    /// Receive the next `length` bytes as [`Self::recv`] does, as they lie in the messages: for several threads to read.
+    /// Receive the next `length` bytes as [`Self::recv`] does, as they lie in the messages. Several threads may read
+    /// them.
     ///
     /// # Errors
     /// As [`Self::recv`].
@@ -273,7 +274,8 @@ impl Session {
             self.step.received(length);
             self.note(from, Direction::Received, length);
             if self.transcript.as_ref().is_some_and(|transcript| transcript.has_contents()) {
-                self.note_content(Source::Received(from), &received.slices(0..length).collect::<Vec<_>>().concat());
+                let content: Vec<&[u8]> = received.slices(0..length).collect();
+                self.note_content(Source::Received(from), &content.concat());
             }
         }
         Ok(received)

@@ -92,7 +92,7 @@ class PrivateFile:
         return found
 
     def threads_of(self, parties: int) -> int:
-        """How many threads compute here where a command runs so many parties: as said, or each party's share."""
+        """How many threads compute here, of a command that runs ``parties`` parties: as said, or its share."""
         from tacit import _native
 
         return self.threads or max(1, _native.processors() // parties)

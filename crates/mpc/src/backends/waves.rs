@@ -10,8 +10,10 @@ use std::ops::Range;
 use tacit_math::lanes::{self, Grow, Room};
 use tacit_net::{PartyId, Session};
 
-use super::wire::MESSAGE;
 use crate::Result;
+
+/// How many bytes are gathered into one message.
+pub(in crate::backends) const MESSAGE: usize = 1 << 20;
 
 /// Bytes of one chunk at most: what one thread computes at a time.
 pub(in crate::backends) const CHUNK: usize = 128 << 10;
@@ -64,12 +66,12 @@ pub(in crate::backends) fn waves(lengths: &[usize], size: usize) -> Vec<Wave> {
     messages.chunks(lanes::threads().div_ceil(2)).map(wave).collect()
 }
 
-/// The positions of a vector, so many at a time.
+/// The positions of a vector, at most `most` at a time.
 pub(in crate::backends) fn pieces(length: usize, most: usize) -> impl Iterator<Item = Range<usize>> {
     (0..length).step_by(most).map(move |at| at..length.min(at + most))
 }
 
-/// The positions of a chunk, so many at a time.
+/// The positions of a chunk, at most `most` at a time.
 pub(in crate::backends) fn pieces_of(chunk: &Chunk, most: usize) -> impl Iterator<Item = Range<usize>> {
     let start = chunk.range.start;
     pieces(chunk.range.len(), most).map(move |piece| start + piece.start..start + piece.end)

@@ -15,11 +15,8 @@ use tacit_net::{PartyId, Session};
 
 use super::cell;
 use super::cell::Cell;
-use super::waves::{CHUNK, WORTH_IT, pieces, pieces_of, send_all_masked, waves};
+use super::waves::{CHUNK, MESSAGE, WORTH_IT, pieces, pieces_of, send_all_masked, waves};
 use crate::{Block, Result, Shape};
-
-/// How many bytes are gathered into one message.
-pub(in crate::backends) const MESSAGE: usize = 1 << 20;
 
 /// Bytes that may be on their way to a node before it stops computing to receive. What is received soon is still in the
 /// cache, and few buffers serve the whole round.
