@@ -128,8 +128,8 @@ def test_every_entry_is_documented() -> None:
     documented = set(re.findall(r"`([a-z_]+)`", DOCUMENT.read_text()))
     assert documented >= {
         "engine", "nodes", "recipients", "address", "certificate", "private_key", "ledger", "kept", "connect_timeout",
-        "threads", "idle_timeout", "latency", "bandwidth", "path", "unique", "rows", "most_rows", "consents", "delivered", "type",
-        "nullable", "open", "repeats",
+        "idle_timeout", "latency", "bandwidth", "path", "unique", "rows", "most_rows", "consents", "delivered", "type",
+        "nullable", "open", "repeats", "threads",
         "min", "max", "max_length", "values", "readers",
     }  # fmt: skip
 

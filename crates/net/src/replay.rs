@@ -1,7 +1,7 @@
 //! One party of a run again, alone, against what it received from its peers: for tests and measurements.
 //!
 //! A recording has all that reached the party and the secrets it had in common with its peers. So it is kept in memory
-//! alone, and nothing but a test or a bench makes one. Whoever replays it with the same inputs sends what it sent before
+//! alone, and nothing but a test or a bench makes one. Who replays it with the same inputs sends what it sent before
 //! ([`Replayed::into_parts`]), whatever number of threads computes it.
 
 use std::mem;
