@@ -72,9 +72,8 @@ mod tests {
     #[test]
     fn ranges_run_over_messages() {
         let mut received = Received::default();
-        [(vec![9, 0, 1, 2], 1), (vec![3], 0), (vec![8, 8, 4, 5, 6, 7], 2)].map(|(payload, used)| {
-            received.push(payload, used);
-        });
+        let messages = [(vec![9, 0, 1, 2], 1), (vec![3], 0), (vec![8, 8, 4, 5, 6, 7], 2)];
+        messages.into_iter().for_each(|(payload, used)| received.push(payload, used));
         assert_eq!(received.len(), 8);
         for (start, end) in (0..=8).flat_map(|start| (start..=8).map(move |end| (start, end))) {
             let mut out = vec![0; end - start];
