@@ -106,7 +106,7 @@ impl<B: Networked + 'static> Work<B> {
                 Ok((node, Box::new(result)))
             }
             Self::Tables(prepared) => {
-                let (node, result) = tables::run(node, &prepared)?;
+                let (node, result) = tables::run(node, prepared)?;
                 Ok((node, Box::new(result)))
             }
         }

@@ -39,9 +39,9 @@ pub fn share<B: Networked>(node: B, operation: Operation, rows: usize) -> Result
 }
 
 /// Executes the operator.
-pub fn run<B: Networked>(node: B, prepared: &Prepared<B>) -> Result<(B, Table<B>)> {
+pub fn run<B: Networked>(node: B, prepared: Prepared<B>) -> Result<(B, Table<B>)> {
     let mut executor = executor(node);
-    let result = executor.run(&prepared.operator, &prepared.tables.iter().collect::<Vec<_>>())?;
+    let result = executor.run(&prepared.operator, prepared.tables)?;
     Ok((executor.into_backend(), result))
 }
 

@@ -1,6 +1,7 @@
 """The native module: handles on sessions and shared tables. One coarse method per operator, without the GIL."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Protocol, Self, TypedDict, final, type_check_only
 
 __all__ = [
@@ -164,6 +165,7 @@ class Session:
         kept: list[KeptShares] | None = None,
         clients: list[str] = ...,
         ledger: bytes | None = None,
+        memory: tuple[int, Path] | None = None,
         threads: int = 1,
     ) -> Session:
         """Connect to all peers over TLS 1.3, compare versions, kept tables, plan hashes and approvals, set the engine
@@ -175,6 +177,7 @@ class Session:
         session with connections of its own.
         link: latency (seconds, one way) and bandwidth (bytes a second) between the nodes, as all declare them.
         prices: the table of prices that all share, as JSON (docs/platform-engineer.md); None for the default.
+        memory: this party's budget in bytes, and the folder of what does not fit; no other party is told.
         kept: for each operator that reads a kept table, in order, the shares that it will take.
         clients: owners and recipients that are no nodes, in an order that is the same everywhere.
         ledger: the hash of this party's last ledger entry, if all sign that they take part. A peer that does not ends
@@ -195,6 +198,7 @@ class Session:
         prices: str | None = None,
         ahead: bool = True,
         clients: list[str] = ...,
+        memory: tuple[int, Path] | None = None,
     ) -> list[Session]:
         """The ends of all nodes of an engine, then of its clients, in this process (tests).
 
@@ -710,7 +714,8 @@ class OperatorCost(TypedDict):
     """What one operator costs. bytes_sent: by each node, then by each client.
 
     rounds: those that are waited for; rounds_ahead: those in which something is made ahead meanwhile. circuits: those
-    that are garbled or not by the link; garbled: those of them that are.
+    that are garbled or not by the link; garbled: those of them that are. memory: bytes of a node at the step's peak,
+    with the tables that later steps take; memory_alone: without them.
     """
 
     step: str
@@ -721,6 +726,8 @@ class OperatorCost(TypedDict):
     circuits: int
     garbled: int
     seconds: float
+    memory: int
+    memory_alone: int
 
 def cost(
     engine: str,

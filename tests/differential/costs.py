@@ -10,8 +10,8 @@ from tacit import _native
 from tacit.agent.events import Event
 from tacit.agent.steps import secure_operators
 from tacit.plan.physical.cost import declared_link, shared_prices
-from tacit.plan.physical.operators import Side
-from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep
+from tacit.plan.physical.operators import Resize, Side
+from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, PsiStep, SecureStep
 
 Figures = Mapping[str, Mapping[str, Any]]
 """What a party reports of its steps, by their names."""
@@ -52,7 +52,8 @@ def _sizes(plan: PlacedPlan, figures: Mapping[str, Figures]) -> dict[int, int] |
                 if side.rows is None and side.pad_to_source:
                     return None
                 sizes[side.local] = _items(side, figures)
-        if isinstance(step, InputStep | PsiStep):
+        counted = isinstance(step, SecureStep) and isinstance(step.operator, Resize) and step.operator.rows is None
+        if isinstance(step, InputStep | PsiStep) or counted:
             assert isinstance(step, NativeStep)
             name = f"{step.id}.{step.operator.op}"
             sizes[step.id] = figures[plan.nodes[0]][name]["rows"]

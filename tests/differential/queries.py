@@ -279,7 +279,7 @@ class _Queries:
         writer = self.writer
         places = list(range(len(select.outputs)))
         match writer.pick(["none", "none", "order", "order", "limit"]):
-            case "limit" if not any(output.double for output in select.outputs) or writer.often(10):
+            case "limit" if not any(output.double for output in select.outputs) or writer.often(3):
                 order = writer.chance.shuffled(places)
                 terms = ", ".join(self._term(select.outputs[at], at) for at in order)
                 count = writer.pick([3, 1, 100, 10, 2, 5, 10, 3, 0])

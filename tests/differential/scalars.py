@@ -31,7 +31,11 @@ def number(writer: Writer, scope: Sequence[Name]) -> str | None:
             return writer.note("LENGTH", f"LENGTH({writer.pick(texts).text})")
         case "rest":
             sign = writer.pick(["%", "//"])
-            return writer.note(sign, f"({writer.pick(numbers).text} {sign} {writer.pick(['3', '7'])})")
+            if small and writer.often(2):
+                by = f"NULLIF({writer.pick(small).text}, 0)"
+                form = f"({writer.pick(small).text} {sign} {by})"
+                return writer.note(sign, writer.note("division by a column", form))
+            return writer.note(sign, f"({writer.pick(numbers).text} {sign} {writer.pick(['3', '7', '-4'])})")
         case "days":
             return writer.note("date - date", f"({writer.pick(days).text} - {writer.pick(days).text})")
         case "ROUND":

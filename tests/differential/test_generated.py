@@ -44,11 +44,13 @@ FEATURES = (
     "a condition on a subquery as a value", "IN (SELECT)", "CTE", "*", "filter in a subquery", "LIMIT in a subquery",
     "ORDER BY",
     "NULLS FIRST", "NULLS LAST", "LIMIT", "OFFSET", "BOOLEAN", "INTEGER", "BIGINT", "DECIMAL", "DATE", "TIMESTAMP",
-    "EXTRACT", "LENGTH", "LAST_DAY", "%", "//", "ABS and its like", "LIKE", "function of a string",
+    "EXTRACT", "LENGTH", "LAST_DAY", "%", "//", "division by a column", "ABS and its like", "LIKE",
+    "function of a string",
     "IS DISTINCT FROM", "day of a moment", "dictionary", "bytes", "hashed", "negative number", "bounds of a type",
     "empty table",
     "duplicate rows", "NULL in a key", "3 owners", "padded rows", "outputs without names",
     "ORDER BY what is not selected", "announced rows", "consent to filter", "consent to groups", "consent to matches",
+    "consent to sizes",
     "columns that others read",
     "several recipients", "output named as another column", "computed column named as the one it hides",
     "LIMIT by a column named as another", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "SEMI JOIN", "ANTI JOIN",
@@ -89,6 +91,8 @@ class Tally:
         assert self._share("circuit_psi") >= 0.005, self.outcomes
         assert self._share("sliced") >= 0.01, self.outcomes
         assert self._share("trusted") >= 0.01, self.outcomes
+        print(self.outcomes)
+        assert self._share("counted") >= 0.01, self.outcomes
         assert self._share("out of range") <= 0.005, self.outcomes
         assert sum(map(self._share, ("refused: " + each for each in REFUSALS))) <= 0.1, self.outcomes
 

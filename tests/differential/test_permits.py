@@ -5,7 +5,11 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from tests.plan.permits import assert_exact_sizes_are_consented, assert_permits_are_those_needed
+from tests.plan.permits import (
+    assert_counts_are_consented,
+    assert_exact_sizes_are_consented,
+    assert_permits_are_those_needed,
+)
 
 from tacit.plan.algebra.refusals import QueryError
 from tacit.sql import compile_query
@@ -29,6 +33,7 @@ def test_permits_are_needed_and_sizes_consented(keys: Path) -> None:
         assert_permits_are_those_needed(plan)
         opened += len(plan.disclosures)
         exact += assert_exact_sizes_are_consented(plan)
+        assert_counts_are_consented(plan)
 
     search(run, 1000 if NIGHTLY else 40)
     assert opened > 40 and exact > 5

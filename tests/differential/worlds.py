@@ -207,7 +207,7 @@ class _Tables:
             found,
             unique,
             None if self.matching else chance.pick([None, len(rows), len(rows) + 3]),
-            chance.pick([(), ("filter",), ("groups",), ("filter", "groups")])
+            chance.pick([(), ("filter",), ("groups", "sizes"), ("filter", "groups", "sizes")])
             + (("matches",) if (self.consents if self.matching else chance.often(2)) else ()),
             rows,
             chance.often(4),

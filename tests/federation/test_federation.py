@@ -103,6 +103,7 @@ def test_the_documented_example(tmp_path: Path) -> None:
     assert federation.ledger_path("bureau_a") == Path("/var/lib/tacit/ledger.jsonl")
     network = federation.privates["bureau_a"].network
     assert (network.connect_timeout, network.idle_timeout) == (30.0, 60.0)
+    assert federation.privates["bureau_a"].memory.native is None
     demographics, scores_a, scores_b = catalog.tables
     ssn, kind = Integer(1, 999999999, "BIGINT"), Varchar(8, ("card", "loan", "mortgage"))
     assert demographics.columns[1] == Column(
@@ -124,12 +125,19 @@ def test_the_documented_example(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.parametrize(("said", "bytes_"), [("6 GiB", 6 << 30), ("1.5GiB", 3 << 29), ("512 MiB", 512 << 20)])
+def test_a_memory_budget(tmp_path: Path, said: str, bytes_: int) -> None:
+    files = SMALL | replaced("[network]", f'[memory]\nbudget = "{said}"\n[network]')
+    memory = Federation.load(write(tmp_path, files)).privates["a"].memory
+    assert memory.native == (bytes_, tmp_path / "private")
+
+
 def test_every_entry_is_documented() -> None:
     documented = set(re.findall(r"`([a-z_]+)`", DOCUMENT.read_text()))
     assert documented >= {
         "engine", "nodes", "recipients", "address", "certificate", "private_key", "ledger", "kept", "connect_timeout",
         "idle_timeout", "latency", "bandwidth", "path", "unique", "rows", "most_rows", "consents", "delivered", "type",
-        "nullable", "open", "repeats", "threads",
+        "nullable", "open", "repeats", "budget", "folder", "threads",
         "min", "max", "max_length", "values", "readers",
     }  # fmt: skip
 
@@ -300,6 +308,13 @@ MISTAKES = [
     ("idle_timeout = 60", "latency = -0.5", OWN + "[network]: latency is -0.5; write a number from 0."),
     ("idle_timeout = 60", "proxy = 1", OWN + "[network]: there is no entry 'proxy'; "
      "known here are bandwidth, connect_timeout, idle_timeout, latency."),
+    ("[network]", '[memory]\nbudget = 6\n[network]', OWN + "[memory]: budget is 6; "
+     'write a size of at least "1 MiB", for example "6 GiB".'),
+    ("[network]", '[memory]\nbudget = "6"\n[network]', OWN + "[memory]: budget is '6'; "),
+    ("[network]", '[memory]\nbudget = "1 KiB"\n[network]', OWN + "[memory]: budget is '1 KiB'; "),
+    ("[network]", '[memory]\nbudget = "1 GiB"\nfolder = "none"\n[network]', OWN + "[memory]: folder is "),
+    ("[network]", '[memory]\nbudgets = "1 GiB"\n[network]', OWN + "[memory]: there is no entry 'budgets'; "
+     "perhaps you mean budget."),
     ("[network]", "[networks]", "private/a.toml: there is no entry 'networks'; perhaps you mean network."),
     ("[tables.t]\nopen = true", "tables.t.open = true\n[tabels.t]", "offers/a.toml: there is no entry 'tabels'; "
      "perhaps you mean tables."),

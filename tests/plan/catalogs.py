@@ -179,7 +179,19 @@ TRUSTED = catalog(
     ),
 )
 
+BUYERS: Columns = [("id", PID, False), ("segment", Varchar(None, tuple("abcdefghij")), False)]
+SALES: Columns = [("nr", PID, False), ("who", PID, False), ("day", Integer(0, 999, "INTEGER"), False)]
+RESIZING = catalog(
+    ("a", "b", "c"),
+    table("customers", "a", BUYERS, [["id"]], 20_000, consents=["sizes"]),
+    table("orders", "b", SALES, [["nr"]], 200_000, consents=["sizes"]),
+    table("hidden", "c", SALES, [["nr"]], 200_000),
+    table("cards", "c", SALES, [["who"], ["nr"]], 300_000),
+    table("members", "b", BUYERS, [["id"]], 1_000),
+)
+
 CATALOGS = {
+    "resizing": RESIZING,
     "trusted": TRUSTED,
     "moments": MOMENTS,
     "matching": MATCHING,

@@ -10,7 +10,8 @@ from tacit.agent.steps import secure_operators
 from tacit.plan.algebra.relations import Aggregate, Broadcast, Filter, FullJoin, Join, Relation, Slice
 from tacit.plan.algebra.trees import children, scans
 from tacit.plan.facts.readers import Readers
-from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, PsiStep, Step
+from tacit.plan.physical.operators import Operator, Resize, inputs
+from tacit.plan.physical.placed import InputStep, LocalStep, PlacedPlan, PsiStep, SecureStep, Step
 
 
 def assert_permits_are_those_needed(plan: PlacedPlan) -> None:
@@ -37,6 +38,40 @@ def assert_exact_sizes_are_consented(plan: PlacedPlan) -> int:
         for scan in scans(part):
             assert _shown(part, plan) <= consents[scan.table], plan.query
     return len(exact)
+
+
+def assert_counts_are_consented(plan: PlacedPlan) -> int:
+    """How many numbers of valid rows are opened: of rows that owners of all tables beneath let be counted."""
+    assert plan.catalog is not None
+    tables = {table.name: table for table in plan.catalog.tables}
+    counted = [step for step in plan.steps if isinstance(step, SecureStep) and _opens_count(step.operator)]
+    for step in counted:
+        for name in _tables(step, plan):
+            table = tables[name]
+            assert "sizes" in table.consents, plan.query
+            assert table.terms is None or table.terms.least_group is None, plan.query
+            assert all(column.terms.least_group is None for column in table.columns), plan.query
+    return len(counted)
+
+
+def _opens_count(operator: Operator) -> bool:
+    return isinstance(operator, Resize) and operator.rows is None
+
+
+def _tables(step: Step, plan: PlacedPlan) -> set[str]:
+    """The tables whose rows a step's table derives from. No step beneath is a kept table."""
+    steps = {each.id: each for each in plan.steps}
+    match step:
+        case LocalStep(relation=relation):
+            return {scan.table for scan in scans(relation)}
+        case InputStep(local):
+            return _tables(steps[local], plan)
+        case PsiStep():
+            return set[str]().union(*(_tables(steps[side.local], plan) for side in step.sides))
+        case SecureStep(operator):
+            return set[str]().union(*(_tables(steps[each], plan) for each in inputs(operator)))
+        case _:
+            raise AssertionError(f"rows of {step} are counted")
 
 
 def _exact(step: Step) -> list[int]:

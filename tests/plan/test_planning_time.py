@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -11,6 +12,8 @@ from tacit.plan import planning
 from tacit.plan.algebra.types import Integer
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.placed import PlacedPlan
+from tacit.plan.rules import resizing
+from tacit.plan.rules.stage import Stage
 from tacit.sql import compile_query
 
 from .catalogs import Columns, catalog, table
@@ -80,6 +83,7 @@ def compiled(query: str, catalog: Catalog) -> PlacedPlan:
 def test_each_way_of_each_join_is_priced_once(name: str, parties: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan of two owners' join by a sort, by a merge, and by either kind of match: four plans with one in common."""
     query, choices = QUERIES[name]
+    monkeypatch.setattr(resizing, "MOST_WEIGHED", 0)
     done = {"predict": 0, "Lowering": 0}
     for what in done:
         original = getattr(planning, what)
@@ -94,6 +98,32 @@ def test_each_way_of_each_join_is_priced_once(name: str, parties: str, monkeypat
     assert len(plan.joins) == choices
     assert 1 + choices <= done["Lowering"] <= 1 + 2 * choices, "a tree is lowered once for each kind of match"
     assert 1 + choices <= done["predict"] <= 1 + 3 * choices
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_few_steps_are_weighed_without_padding(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each that is takes a plan, and one more where it is chosen. Owners let nodes count all rows."""
+    counted = replace(THREE, tables=tuple(replace(each, consents=frozenset({"sizes"})) for each in THREE.tables))
+    trees = []
+    for weighed in (0, resizing.MOST_WEIGHED):
+        monkeypatch.setattr(resizing, "MOST_WEIGHED", weighed)
+        lowered: list[Stage] = []
+        original = planning.Planning._lower
+
+        def watched(
+            own: planning.Planning,
+            stage: Stage,
+            lowered: list[Stage] = lowered,
+            original: Callable[[planning.Planning, Stage], planning.Lowered] = original,
+        ) -> planning.Lowered:
+            lowered.append(stage)
+            return original(own, stage)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(planning.Planning, "_lower", watched)
+            compiled(QUERIES[name][0], counted)
+        trees.append(len(lowered))
+    assert trees[1] - trees[0] <= 2 * resizing.MOST_WEIGHED
 
 
 @pytest.mark.nightly

@@ -154,6 +154,9 @@ class Preferring:
     recipients: tuple[str, ...] = ()
     times: Iterator[int] = field(default_factory=lambda: count(0, -1))
 
+    def bounds(self, stage: Stage) -> tuple[tuple[Relation, int], ...]:
+        return ()
+
     def mergeable(self, stage: Stage) -> tuple[Relation, ...]:
         return ()
 

@@ -1,4 +1,4 @@
-"""How many rows of a relation can be valid, by conditions on how many rows a group counts."""
+"""How many rows of a relation can be valid: by conditions on how many rows a group counts, by keys of joins."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from tacit.plan.facts.valid import valid_bound
 
+from .catalogs import MIXED
 from .relations import bound
 
 ROWS = 40
@@ -33,7 +34,12 @@ ROWS = 40
         ("SELECT id FROM padded GROUP BY id HAVING COUNT(*) >= 10 UNION ALL SELECT s FROM padded", 4 + ROWS),
         ("SELECT id FROM announced GROUP BY id HAVING COUNT(*) >= 10", 51),
         ("SELECT k FROM announced", None),
+        ("SELECT a.s FROM padded p JOIN announced a ON p.id = a.id", ROWS),
+        ("SELECT p.s FROM announced a JOIN padded p ON p.id = a.id", ROWS),
+        ("SELECT a.s FROM padded p RIGHT JOIN announced a ON p.id = a.id", None),
+        ("SELECT a.s FROM announced a WHERE a.id IN (SELECT id FROM padded ORDER BY id LIMIT 3)", 3),
+        ("SELECT a.s, COUNT(*) AS n FROM padded p JOIN announced a ON p.id = a.id GROUP BY a.s", ROWS),
     ],
 )
 def test_valid_bound(query: str, most: int | None) -> None:
-    assert valid_bound(bound(query)) == most
+    assert valid_bound(bound(query), MIXED) == most

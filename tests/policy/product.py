@@ -102,6 +102,25 @@ class Product:
         return Federation.load(folder / "federation.toml")
 
 
+class Agents:
+    """Owners' agents with their histories. Their tables may change between questions."""
+
+    def __init__(self, product: Product, to: tuple[str, ...]) -> None:
+        self.offers, self.to = read(product.offers), to
+        self.federation = product.federation_of({})
+        self.histories: Mapping[str, History] = dict.fromkeys(product.offers, History())
+
+    def refusal(self, sql: str, data: Data) -> Refused | None:
+        """What they say of a question about this data. It counts as answered if they say nothing."""
+        _write(self.federation.path.parent, self.offers, data)
+        try:
+            query = bind(sql, self.federation.catalog)
+            self.histories = _counted(query, self.to, self.federation, self.histories)
+        except Refused as refusal:
+            return refusal
+        return None
+
+
 def _counted(
     query: Relation, to: tuple[str, ...], federation: Federation, histories: Mapping[str, History]
 ) -> dict[str, History]:

@@ -81,5 +81,20 @@ class Rendered:
             self.loaded[table.name] = rows
 
 
+class Unguarded:
+    """The same verdicts, and answers without any guard."""
+
+    def __init__(self, subject: Rendered) -> None:
+        self.subject = subject
+        self.verdict = subject.verdict
+        self.asked = cache(lambda sql: bind(sql, subject.catalog))
+        self.prepared = cache(lambda sql: Prepared(self.asked(sql)))
+
+    def answer(self, sql: str, to: tuple[str, ...], data: Data) -> Answer:
+        self.subject.load(data)
+        rows = self.prepared(sql).rows(self.subject.database)
+        return Answer(tuple(names(self.asked(sql))), tuple(rows))
+
+
 def _type(type_: object) -> str:
     return {"Boolean": "BOOLEAN", "Varchar": "VARCHAR", "Date": "DATE"}.get(type(type_).__name__, "BIGINT")

@@ -14,6 +14,10 @@ pub use square::square;
 /// Squares transposed together, so that planes are read and written a cache line at a time.
 const TILE: usize = 8;
 
+/// How many words ahead a plane is fetched: two tiles. Processors see for themselves that a vector is read from one end
+/// to the other, but not of fifty planes at once.
+const AHEAD: usize = 2 * TILE;
+
 /// Rows that are worth a lane of their own.
 const LEAST: usize = 1 << 14;
 
@@ -278,6 +282,7 @@ fn for_each_square(planes: &[&Plane], rows: usize, lane: Range<usize>, mut take:
             let mut squares = [[0; 64]; TILE];
             for (j, plane) in planes.iter().enumerate() {
                 let words = &plane.words()[first / 64..];
+                fetch_ahead(words);
                 if let Some(line) = words.first_chunk::<TILE>() {
                     line.iter().zip(&mut squares).for_each(|(word, m)| m[j & 63] = *word);
                 } else {
@@ -290,4 +295,17 @@ fn for_each_square(planes: &[&Plane], rows: usize, lane: Range<usize>, mut take:
             }
         }
     }
+}
+
+/// Has the processor bring the word that is [`AHEAD`] of the first one, and its cache line, into the cache.
+#[inline(always)]
+fn fetch_ahead(words: &[u64]) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(word) = words.get(AHEAD) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a hint to the cache of an address within the slice; nothing is read or written.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(word).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = words;
 }

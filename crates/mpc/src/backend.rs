@@ -82,14 +82,13 @@ pub trait Backend: SharedTypes {
         self.mul(&bits.iter().collect::<Vec<_>>(), x)
     }
 
-    /// out = sum over t of x[t] * factor[t] + base + row number, where x are the bits as ring elements and a scan gives
-    /// factors and base from x. Bit t is one exactly where the number whose planes are `digit` is t + 1. As
-    /// [`Backend::inject`] and [`Backend::select`], but nothing in between need be stored.
-    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
+    /// out = sum over t of x[t] * factor[t] + base + row number. The bit x[t] is one in the rows whose digit is t + 1,
+    /// and a scan gives factors and base from x. The digit has one to three planes, so one value more than there are x.
+    /// The result is numbers of rows: an engine may compute only as many bits as these need.
+    fn scan_product<S: LinearScan<u32, N>, const N: usize>(
         &mut self,
         digit: &[&Self::Bits],
-        bits: [&Self::Bits; N],
-    ) -> Result<Self::Vector<R>>;
+    ) -> Result<Self::Vector<u32>>;
 
     /// Each bit as the ring element 0 or 1.
     fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>>;

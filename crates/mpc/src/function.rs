@@ -23,6 +23,13 @@ pub enum Function {
         /// How many.
         planes: usize,
     },
+    /// The quotient of unsigned x by unsigned y, and behind it the remainder. Both are arbitrary where y is 0.
+    Division {
+        /// Of x and of the quotient.
+        dividend: usize,
+        /// Of y and of the remainder.
+        divisor: usize,
+    },
 }
 
 impl Function {
@@ -31,6 +38,7 @@ impl Function {
         match self {
             Self::Sum { width } | Self::SumSign { width } | Self::LessThan { width } => 2 * width,
             Self::All { planes } => planes,
+            Self::Division { dividend, divisor } => dividend + divisor,
         }
     }
 
@@ -39,6 +47,7 @@ impl Function {
         match self {
             Self::Sum { width } => width,
             Self::SumSign { .. } | Self::LessThan { .. } | Self::All { .. } => 1,
+            Self::Division { dividend, divisor } => dividend + divisor,
         }
     }
 }

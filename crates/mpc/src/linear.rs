@@ -1,5 +1,6 @@
 //! Shares under linear maps.
 
+use tacit_math::plane::words_for;
 use tacit_math::{Plane, Ring, ring};
 
 /// A share of a column `T` (a plane or a vector of ring elements), consisting of components on which every linear map
@@ -10,6 +11,12 @@ pub trait Linear<T>: Clone {
     /// The map must be linear (over GF(2) for planes, over the ring for vectors) and must not depend on secrets. It is
     /// called once for each component, or not at all by an engine that holds no data.
     fn map_many(inputs: &[&Self], outputs: usize, rows: usize, map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self>;
+
+    /// The same for a map that takes every column by itself, and any number of columns. It may be called once for the
+    /// columns of all components, one after the other.
+    fn map_each(inputs: &[&Self], rows: usize, map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self> {
+        Self::map_many(inputs, inputs.len(), rows, map)
+    }
 
     /// Number of rows.
     fn rows(&self) -> usize;
@@ -80,16 +87,27 @@ pub fn total<R: Ring, S: Linear<Vec<R>>>(x: &S) -> S {
 /// A column in clear, whose length is public.
 pub(crate) trait Column: Clone {
     fn len(&self) -> usize;
+
+    /// Memory of a column of this length.
+    fn bytes(rows: usize) -> u64;
 }
 
 impl Column for Plane {
     fn len(&self) -> usize {
         self.rows()
     }
+
+    fn bytes(rows: usize) -> u64 {
+        (words_for(rows) * size_of::<u64>()) as u64
+    }
 }
 
 impl<R: Ring> Column for Vec<R> {
     fn len(&self) -> usize {
         Vec::len(self)
+    }
+
+    fn bytes(rows: usize) -> u64 {
+        (rows * size_of::<R>()) as u64
     }
 }

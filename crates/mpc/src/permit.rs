@@ -24,6 +24,8 @@ pub enum PermitKind {
     Matches,
     /// Keys of rows in an order that no node knows, to the party that says how these are ordered.
     Keys,
+    /// How many rows of a shared table are valid, which no party knows before.
+    Count,
 }
 
 /// In what a column that is opened is shared.
@@ -102,6 +104,9 @@ struct Disclosure {
 /// The approved disclosures of a plan that have not been used yet, each with the most rows that it may be of.
 #[derive(Debug, Default)]
 pub struct Permits(HashMap<Disclosure, Option<u64>>);
+
+/// A count, as it is opened.
+const COUNT: Shape = Shape { rows: 1, bits: 0, r32: 1, r64: 0, r128: 0 };
 
 /// The right to open one value once. It can be neither copied nor made outside this module.
 #[derive(Debug)]
@@ -195,7 +200,7 @@ fn shape(columns: &[OpenedColumn]) -> Shape {
 fn describe(kinds: &[PermitKind], recipients: &[String], columns: &[OpenedColumn]) -> String {
     let column = |column: &OpenedColumn| format!("{} ({})", column.name, column.kind);
     let what = match kinds {
-        [PermitKind::Size] => "a row count".into(),
+        [PermitKind::Size | PermitKind::Count] => "a row count".into(),
         [PermitKind::Matches] => "matching rows".into(),
         _ => format!("columns {}", columns.iter().map(column).collect::<Vec<_>>().join(", ")),
     };
@@ -208,21 +213,30 @@ impl Permit {
         &self.site
     }
 
+    /// No more rows than this; None where the plan knows no bound.
+    pub fn most(&self) -> Option<u64> {
+        self.rows
+    }
+
     /// The names of the parties that will learn the value, in the order of the alphabet.
     pub fn recipients(&self) -> &[String] {
         &self.recipients
     }
 
     /// Whether a bundle of this shape may be opened: exactly the approved columns, with or without a plane of which
-    /// rows are valid, and no more rows than approved.
+    /// rows are valid, and no more rows than approved. A count is one number.
     ///
     /// # Errors
     /// [`MpcError::NotPermitted`].
     pub(crate) fn check_open(&self, opened: Shape) -> Result<()> {
         let columns = Shape { rows: opened.rows, ..self.shape };
         let with_valid = Shape { bits: columns.bits + 1, ..columns };
-        let opens = matches!(self.kind, PermitKind::Answer | PermitKind::Value | PermitKind::Keys);
-        if !opens || ![columns, with_valid].contains(&opened) {
+        let opens = match self.kind {
+            PermitKind::Answer | PermitKind::Value | PermitKind::Keys => [columns, with_valid].contains(&opened),
+            PermitKind::Count => opened == COUNT,
+            PermitKind::Size | PermitKind::Matches => false,
+        };
+        if !opens {
             let Shape { rows, bits, r32, r64, r128 } = opened;
             return Err(self.refused(format!(
                 "{rows} rows of {bits} planes and of {r32}, {r64} and {r128} numbers modulo 2^32, 2^64 and 2^128"

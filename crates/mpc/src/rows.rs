@@ -114,7 +114,7 @@ impl<B: SharedTypes> Rows<B> {
 }
 
 fn map_columns<T, S: Linear<T>>(columns: &[S], rows: usize, map: impl Fn(&[&T]) -> Vec<T>) -> Vec<S> {
-    S::map_many(&columns.iter().collect::<Vec<_>>(), columns.len(), rows, map)
+    S::map_each(&columns.iter().collect::<Vec<_>>(), rows, map)
 }
 
 fn map_each<T, S: Linear<T>>(columns: &[S], rows: usize, map: impl Fn(&T) -> T) -> Vec<S> {

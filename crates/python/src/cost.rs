@@ -19,6 +19,8 @@ pub struct OperatorCost {
     circuits: usize,
     garbled: usize,
     seconds: f64,
+    memory: u64,
+    memory_alone: u64,
 }
 
 impl From<tacit_run::OperatorCost> for OperatorCost {
@@ -33,6 +35,8 @@ impl From<tacit_run::OperatorCost> for OperatorCost {
             circuits: declared.circuits.asked,
             garbled: declared.circuits.whole,
             seconds,
+            memory: declared.memory.most,
+            memory_alone: declared.memory.alone,
         }
     }
 }
@@ -44,7 +48,9 @@ impl From<tacit_run::OperatorCost> for OperatorCost {
 /// they declare them. network: those on which seconds are predicted, if they are others. prices: a table of prices
 /// (JSON) that all nodes agree on. ahead: whether an engine that can makes ahead what it needs, in a second session,
 /// whose bytes are counted too. Returns, per operator,
-/// {"step","rows","rounds","rounds_ahead","bytes_sent":[per node, then per client],"circuits","garbled","seconds"}.
+/// {"step","rows","rounds","rounds_ahead","bytes_sent":[per node, then per client],"circuits","garbled","seconds",
+/// "memory","memory_alone"}. The last two are bytes of a node at the step's peak, with the tables that later steps
+/// take, and without them.
 #[pyfunction]
 #[pyo3(signature = (engine, operators, rows, *, nodes, clients=vec![], link=None, network=None, prices=None, ahead=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]

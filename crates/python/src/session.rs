@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use tacit_run::kept::{Target, sealing_key};
-use tacit_run::{Agreement, Facts, Network, agreed_link, options, reason_for_peers};
+use tacit_run::{Agreement, Facts, Memory, Network, agreed_link, options, reason_for_peers};
 use tacit_table::DataTable;
 
 use crate::arrow::{Stream, import_stream, read_table, to_batch};
@@ -31,10 +31,10 @@ impl Session {
     /// Connect to all peers over TLS 1.3 and compare versions, plan hashes and what is approved. permits: JSON list.
     /// operators: JSON list of all that the session will execute, in order. kept: for each operator that reads a kept
     /// table, in order, the shares that it will take. clients: owners and recipients that are no nodes. ledger: the
-    /// hash of this party's last ledger entry, with which all parties sign that they take part. threads: how many of
-    /// them compute here.
+    /// hash of this party's last ledger entry, with which all parties sign that they take part. memory: this party's
+    /// budget in bytes, and the folder of what does not fit. threads: how many of them compute here.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, operators, *, engine, tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, prices=None, kept=None, clients=vec![], ledger=None, threads=1))]
+    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, operators, *, engine, tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, prices=None, kept=None, clients=vec![], ledger=None, memory=None, threads=1))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
@@ -57,6 +57,7 @@ impl Session {
         kept: Option<Vec<Bound<'_, KeptShares>>>,
         clients: Vec<String>,
         ledger: Option<&[u8]>,
+        memory: Option<(u64, PathBuf)>,
         threads: usize,
     ) -> PyResult<Self> {
         let (link, plan_hash) = (agreed_link(link).map_err(Failure::from)?, hash(plan_hash)?);
@@ -68,15 +69,16 @@ impl Session {
         let options =
             options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record).map_err(Failure::from)?;
         let parties = parties.into_iter().map(Party::into_endpoint).collect();
-        let network = Network { parties, me, private_key_pem: private_key_pem.0, head, options, threads };
+        let memory = budget(memory);
+        let network = Network { parties, me, private_key_pem: private_key_pem.0, head, options, memory, threads };
         Ok(Self::new(wait_for(py, move || Ok(tacit_run::Session::connect(network, &agreement)?), || ())?))
     }
 
     /// The ends of all nodes of an engine, then of its clients, in this process (tests): each is driven by its own
     /// thread. Nodes that wait for each other, none of which can go on, know it after 15 times the idle timeout. ahead:
-    /// whether an engine that can makes ahead what it needs.
+    /// whether an engine that can makes ahead what it needs. memory: as for `connect`, of each node.
     #[staticmethod]
-    #[pyo3(signature = (nodes, permits, operators, *, engine, idle_timeout=30.0, record=false, link=None, prices=None, ahead=true, clients=vec![]))]
+    #[pyo3(signature = (nodes, permits, operators, *, engine, idle_timeout=30.0, record=false, link=None, prices=None, ahead=true, clients=vec![], memory=None))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn in_memory(
         py: Python<'_>,
@@ -90,12 +92,15 @@ impl Session {
         prices: Option<&str>,
         ahead: bool,
         clients: Vec<String>,
+        memory: Option<(u64, PathBuf)>,
     ) -> PyResult<Vec<Self>> {
         let (link, prices) = (agreed_link(link).map_err(Failure::from)?, prices::read(prices)?);
         let agreement =
             Agreement { link, prices, ahead, clients, ..Agreement::within_process(engine, nodes, permits, operators) };
         let options = options(true, [idle_timeout; 2], 0.0, None, record).map_err(Failure::from)?;
-        let sessions = wait_for(py, move || Ok(tacit_run::Session::in_memory(&agreement, &options)?), || ())?;
+        let memory = budget(memory);
+        let sessions =
+            wait_for(py, move || Ok(tacit_run::Session::in_memory(&agreement, &options, memory.as_ref())?), || ())?;
         Ok(sessions.into_iter().map(Self::new).collect())
     }
 
@@ -228,6 +233,10 @@ impl Drop for Session {
     fn drop(&mut self) {
         Python::try_attach(|py| py.detach(|| self.0.leave()));
     }
+}
+
+fn budget(memory: Option<(u64, PathBuf)>) -> Option<Memory> {
+    memory.map(|(budget, folder)| Memory { budget, folder })
 }
 
 fn read(stream: Option<Stream>, pad_to: Option<usize>) -> tacit_run::Result<Option<DataTable>> {

@@ -31,7 +31,8 @@ impl Approved {
     pub fn execute<T>(&mut self, step: usize, work: impl FnOnce(&mut dyn Node, &Operator) -> Result<T>) -> Result<T> {
         let Self { node, program, .. } = self;
         let operator = program.take(step)?;
-        let done = work(&mut **node, &operator).map_err(|error| error.at(&operator.name()))?;
+        let done = node.prepare(&operator, &|step| program.needs(step)).and_then(|()| work(&mut **node, &operator));
+        let done = done.map_err(|error| error.at(&operator.name()))?;
         node.drop_tables(&|step| program.needs(step));
         Ok(done)
     }

@@ -106,9 +106,10 @@ pub fn among_nodes<B: Networked>(
     let sizes = executor.circuit_sizes(psi, announced(psi.sides(), &data)?)?;
     learn(executor.backend_mut(), &[(psi.left.local, sizes[0]), (psi.right.local, sizes[1])])?;
     let mut own = None;
-    for (side, table) in data.iter().enumerate() {
+    // What was encoded is not needed in clear any more.
+    for (side, table) in data.into_iter().enumerate() {
         if let Some(table) = table {
-            own = Some((side, executor.circuit_side(psi, side, table, sizes[side])?));
+            own = Some((side, executor.circuit_side(psi, side, &table, sizes[side])?));
         }
     }
     let protocol = Protocol::new(psi, sizes);

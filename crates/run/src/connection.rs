@@ -15,6 +15,7 @@ use crate::approved::Approved;
 use crate::error::{Result, RunError};
 use crate::kept::KeptTable;
 use crate::lifecycle::Watch;
+use crate::memory::Memory;
 use crate::node::ClearNode;
 use crate::registry::Engine;
 
@@ -81,7 +82,13 @@ impl Agreement {
     }
 
     /// A party's end of the run on its sessions: a node's, the engine's first, or a client's only one.
-    fn start(&self, engine: &Engine, sessions: Vec<tacit_net::Session>, plan: Plan) -> Result<Connected> {
+    fn start(
+        &self,
+        engine: &Engine,
+        sessions: Vec<tacit_net::Session>,
+        plan: Plan,
+        memory: Option<&Memory>,
+    ) -> Result<Connected> {
         let (watch, mut sessions) = (Watch::of(&sessions), sessions.into_iter());
         let (main, background) = (sessions.next().ok_or(RunError::NotStarted)?, sessions.next());
         let (me, attendance) = (main.name(main.me()).to_owned(), main.attendance().cloned());
@@ -89,7 +96,7 @@ impl Agreement {
         let node = if self.clients.contains(&me) {
             (engine.client)(main, self, permits)
         } else {
-            (engine.start)(Sessions { main, background }, self, permits, &program)?
+            (engine.start)(Sessions { main, background }, self, permits, &program, memory)?
         };
         let approved = Approved::new(node, program, self.kept.as_deref());
         let (nodes, clients, workers) = (self.nodes.clone(), self.clients.clone(), Workers::default());
@@ -126,6 +133,8 @@ pub struct Network {
     pub head: Option<[u8; 32]>,
     /// Time limits, security, shaping.
     pub options: Options,
+    /// This party's memory budget, if it has one.
+    pub memory: Option<Memory>,
     /// How many threads compute at this party. Nobody else is told, and messages do not depend on it.
     pub threads: usize,
 }
@@ -144,7 +153,8 @@ impl Network {
         let hello = self.head.into_iter().fold(hello, Hello::attesting);
         let among = [agreement.nodes.len(), agreement.sessions(engine)];
         let sessions = tcp::connect_with_clients(&endpoints, among, me, identity, hello, &self.options)?;
-        Ok(Connected { workers, ..agreement.start(engine, sessions, plan)? })
+        let connected = agreement.start(engine, sessions, plan, self.memory.as_ref())?;
+        Ok(Connected { workers, ..connected })
     }
 
     /// The endpoints of these parties, in their order.
@@ -169,8 +179,8 @@ fn workers(threads: usize) -> Result<Workers> {
     }
 }
 
-/// The ends of all nodes of an engine, and of its clients, in this process.
-pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Connected>> {
+/// The ends of all nodes of an engine, and of its clients, in this process. memory: the budget of each.
+pub fn in_memory(agreement: &Agreement, options: &Options, memory: Option<&Memory>) -> Result<Vec<Connected>> {
     let engine = agreement.engine()?;
     agreement.names()?;
     let [nodes, clients] =
@@ -178,7 +188,7 @@ pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Connect
     let sessions = memory::mesh_with_clients(&nodes, &clients, agreement.sessions(engine), options);
     // An end may wait for the others.
     std::thread::scope(|scope| {
-        let start = |sessions| scope.spawn(move || agreement.start(engine, sessions, agreement.plan()?));
+        let start = |sessions| scope.spawn(move || agreement.start(engine, sessions, agreement.plan()?, memory));
         let ends: Vec<_> = sessions.into_iter().map(start).collect();
         ends.into_iter().map(|end| end.join().unwrap_or(Err(RunError::NotStarted))).collect()
     })

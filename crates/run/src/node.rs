@@ -1,11 +1,9 @@
 //! One node of a run, whatever its engine: the tables that it holds, and what it executes on them.
 
-use std::collections::HashMap;
-
 use tacit_mpc::backends::Clear;
 use tacit_mpc::{Backend, Permits};
 use tacit_table::kept::KeptShares;
-use tacit_table::{DataTable, Executor, Operator, Program, Table};
+use tacit_table::{DataTable, Executor, Operator, Program, Table, Tables};
 
 use crate::agreement::{Agreement, Sessions};
 use crate::circuit_join;
@@ -13,6 +11,7 @@ use crate::error::{Result, RunError};
 use crate::foresight::Foresight;
 use crate::ids_join;
 use crate::kept::{self, Target};
+use crate::memory::{Budget, Memory};
 use crate::psi_join::{self, BothSides, Learn, Terms};
 use crate::suite::Suite;
 
@@ -27,6 +26,11 @@ pub struct Facts {
 
 /// One party's node. It holds the table of every step, or its shares, under the step's id.
 pub trait Node: Send {
+    /// Makes ready for an operator, which is next. later: whether a step behind it takes the table of a step.
+    fn prepare(&mut self, _operator: &Operator, _later: &dyn Fn(usize) -> bool) -> Result<()> {
+        Ok(())
+    }
+
     /// Shares the owner's table, which is given only there.
     fn input(&mut self, operator: &Operator, data: Option<DataTable>) -> Result<Facts>;
 
@@ -58,12 +62,35 @@ pub trait Node: Send {
 /// An engine with the plan's permits, and the tables of steps.
 struct Held<B: Backend> {
     executor: Executor<B>,
-    tables: HashMap<usize, Table<B>>,
+    tables: Tables<B>,
+    /// The steps whose tables the next operator is the last to take.
+    spent: Vec<usize>,
 }
 
 impl<B: Backend> Held<B> {
-    fn new(executor: Executor<B>) -> Self {
-        Self { executor, tables: HashMap::new() }
+    /// components: how many the node has of each value.
+    fn new(executor: Executor<B>, components: usize) -> Self {
+        Self { executor, tables: Tables::new(components), spent: vec![] }
+    }
+
+    fn prepare(&mut self, operator: &Operator, later: &dyn Fn(usize) -> bool) {
+        self.spent = operator.inputs().into_iter().filter(|&step| !later(step)).collect();
+    }
+
+    /// The tables that an operator takes. Those that it is the last to take are its own.
+    fn inputs(&mut self, operator: &Operator) -> Result<Vec<Table<B>>> {
+        let Self { tables, spent, .. } = self;
+        let none = |step| RunError::NoTable { operator: operator.name(), step };
+        let table = |step| tables.get(step)?.ok_or_else(|| none(step));
+        let inputs = operator.inputs().into_iter().map(table).collect::<Result<Vec<_>>>()?;
+        tables.retain(|step| !spent.contains(&step));
+        Ok(inputs)
+    }
+
+    /// The table that an operator of one input takes.
+    fn only_input(&mut self, operator: &Operator) -> Result<Table<B>> {
+        let mut inputs = self.inputs(operator)?;
+        inputs.pop().ok_or_else(|| RunError::NoTable { operator: operator.name(), step: operator.id() })
     }
 
     fn hold(&mut self, operator: &Operator, table: Table<B>) -> Facts {
@@ -78,26 +105,16 @@ impl<B: Backend> Held<B> {
     }
 
     fn run(&mut self, operator: &Operator) -> Result<Facts> {
-        let Self { executor, tables } = self;
-        let inputs = operator.inputs().into_iter().map(|step| table(tables, operator, step));
-        let made = executor.run(operator, &inputs.collect::<Result<Vec<_>>>()?)?;
+        let inputs = self.inputs(operator)?;
+        let made = self.executor.run(operator, inputs)?;
         Ok(self.hold(operator, made))
     }
 
     fn release(&mut self, operator: &Operator) -> Result<Option<DataTable>> {
-        let Operator::Release(release) = operator else { return Err(RunError::NoRelease(operator.name())) };
-        let Self { executor, tables } = self;
-        Ok(executor.release(operator, table(tables, operator, release.input)?)?)
+        let Operator::Release(_) = operator else { return Err(RunError::NoRelease(operator.name())) };
+        let table = self.only_input(operator)?;
+        Ok(self.executor.release(operator, table)?)
     }
-}
-
-/// The table of a step that an operator takes.
-fn table<'a, B: Backend>(
-    tables: &'a HashMap<usize, Table<B>>,
-    operator: &Operator,
-    step: usize,
-) -> Result<&'a Table<B>> {
-    tables.get(&step).ok_or_else(|| RunError::NoTable { operator: operator.name(), step })
 }
 
 /// A node of an engine of nodes.
@@ -107,6 +124,8 @@ pub struct NodeOf<B: Suite> {
     foresight: Option<Foresight<B>>,
     /// What two owners choose their protocol by.
     terms: Terms,
+    /// This party's memory budget, if it has one.
+    budget: Option<Budget<B>>,
 }
 
 impl<B: Suite> NodeOf<B>
@@ -122,6 +141,7 @@ where
         agreement: &Agreement,
         permits: Permits,
         program: &Program,
+        memory: Option<&Memory>,
     ) -> Result<Box<dyn Node>> {
         let Sessions { main, background } = sessions;
         let drawn = main.drawn();
@@ -134,11 +154,12 @@ where
             }
             None => (B::start(main)?, None),
         };
+        let budget = memory.map(|memory| Budget::new(memory, agreement, prices.clone(), program)).transpose()?;
         engine.price(prices);
         engine.declare(agreement.link);
         foresee(&mut foresight, &mut engine, &[])?;
-        let held = Held::new(agreement.executor(engine, permits, &drawn));
-        Ok(Box::new(Self { held, foresight, terms: Terms::of(agreement.link, &agreement.prices) }))
+        let held = Held::new(agreement.executor(engine, permits, &drawn), B::COUNT);
+        Ok(Box::new(Self { held, foresight, terms: Terms::of(agreement.link, &agreement.prices), budget }))
     }
 
     fn is(&self, party: &str) -> bool {
@@ -152,10 +173,23 @@ fn foresee<B: Suite>(foresight: &mut Option<Foresight<B>>, engine: &mut B, sizes
     foresight.as_mut().map_or(Ok(()), |foresight| foresight.order(engine, sizes))
 }
 
+/// Takes in what a step has announced.
+fn noted<B: Suite>(budget: &mut Option<Budget<B>>, operator: &Operator, sizes: &[(usize, usize)]) -> Result<()> {
+    budget.as_mut().map_or(Ok(()), |budget| {
+        budget.learn(sizes);
+        budget.note(operator)
+    })
+}
+
 impl<B: Suite> Node for NodeOf<B>
 where
     Self: Send,
 {
+    fn prepare(&mut self, operator: &Operator, later: &dyn Fn(usize) -> bool) -> Result<()> {
+        self.held.prepare(operator, later);
+        self.budget.as_mut().map_or(Ok(()), |budget| budget.admit(operator, &mut self.held.tables))
+    }
+
     fn input(&mut self, operator: &Operator, data: Option<DataTable>) -> Result<Facts> {
         if let (Operator::Input(input), None) = (operator, &data)
             && self.is(&input.owner)
@@ -165,6 +199,7 @@ where
         let facts = self.held.input(operator, data)?;
         let known: Vec<_> = facts.rows.map(|rows| (operator.id(), rows)).into_iter().collect();
         foresee(&mut self.foresight, self.held.executor.backend_mut(), &known)?;
+        noted(&mut self.budget, operator, &known)?;
         Ok(facts)
     }
 
@@ -174,19 +209,27 @@ where
         {
             return Err(RunError::OtherSide);
         }
-        let Self { held, foresight, terms } = self;
-        let learn: Learn<'_, B> = &mut |engine, sizes| foresee(foresight, engine, sizes);
+        let Self { held, foresight, terms, budget } = self;
+        let mut known = vec![];
+        let learn: Learn<'_, B> = &mut |engine, sizes| {
+            known.extend_from_slice(sizes);
+            foresee(foresight, engine, sizes)
+        };
         let table = match operator {
             Operator::Psi(psi) => psi_join::among_nodes(&mut held.executor, psi, data, terms, learn)?,
             Operator::CircuitPsi(psi) => circuit_join::among_nodes(&mut held.executor, psi, data, learn)?,
             Operator::UniversalIds(ids) => ids_join::among_nodes(&mut held.executor, ids, data, terms, learn)?,
             _ => return Err(RunError::NoPsi(operator.name())),
         };
+        noted(budget, operator, &known)?;
         Ok(held.hold(operator, table))
     }
 
     fn run(&mut self, operator: &Operator) -> Result<Facts> {
-        self.held.run(operator)
+        let facts = self.held.run(operator)?;
+        let learnt = operator.announced().into_iter().zip(facts.rows).collect::<Vec<_>>();
+        foresee(&mut self.foresight, self.held.executor.backend_mut(), &learnt)?;
+        Ok(facts)
     }
 
     fn kept(&mut self, operator: &Operator, shares: KeptShares) -> Result<Facts> {
@@ -196,8 +239,8 @@ where
 
     fn keep(&mut self, operator: &Operator, target: &Target) -> Result<String> {
         let Operator::Keep(keep) = operator else { return Err(RunError::NoKeep(operator.name())) };
-        let Held { executor, tables } = &mut self.held;
-        kept::keep(executor, &operator.name(), keep, table(tables, operator, keep.input)?, target)
+        let table = self.held.only_input(operator)?;
+        kept::keep(&mut self.held.executor, &operator.name(), keep, &table, target)
     }
 
     fn release(&mut self, operator: &Operator) -> Result<Option<DataTable>> {
@@ -205,7 +248,7 @@ where
     }
 
     fn drop_tables(&mut self, needed: &dyn Fn(usize) -> bool) {
-        self.held.tables.retain(|&step, _| needed(step));
+        self.held.tables.retain(needed);
     }
 
     fn close(self: Box<Self>) -> Result<()> {
@@ -229,11 +272,16 @@ impl ClearNode {
     /// # Errors
     /// When the operating system gives no randomness.
     pub fn start(agreement: &Agreement, permits: Permits) -> Result<Box<dyn Node>> {
-        Ok(Box::new(Self(Held::new(agreement.executor(Clear::new()?, permits, &ALONE)))))
+        Ok(Box::new(Self(Held::new(agreement.executor(Clear::new()?, permits, &ALONE), 1))))
     }
 }
 
 impl Node for ClearNode {
+    fn prepare(&mut self, operator: &Operator, later: &dyn Fn(usize) -> bool) -> Result<()> {
+        self.0.prepare(operator, later);
+        Ok(())
+    }
+
     fn input(&mut self, operator: &Operator, data: Option<DataTable>) -> Result<Facts> {
         if data.is_none() && matches!(operator, Operator::Input(_)) {
             return Err(RunError::NoData);
@@ -268,7 +316,7 @@ impl Node for ClearNode {
     }
 
     fn drop_tables(&mut self, needed: &dyn Fn(usize) -> bool) {
-        self.0.tables.retain(|&step, _| needed(step));
+        self.0.tables.retain(needed);
     }
 
     fn close(self: Box<Self>) -> Result<()> {

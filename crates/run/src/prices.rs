@@ -99,6 +99,8 @@ impl Rows {
             Operator::Aggregate(_) => (0, self.aggregate),
             Operator::Sort(_) => (0, self.sort),
             Operator::Limit(_) => (0, self.limit),
+            // A partition, as of the ends of groups that need no sort.
+            Operator::Resize(_) => (0, self.trusted_group_by),
             Operator::Kept(_) => (0, self.kept),
             Operator::Keep(_) => (0, self.keep),
             Operator::Release(_) => (0, self.release),

@@ -11,6 +11,7 @@ use crate::agreement::{Agreement, Sessions};
 use crate::circuit_join::shared_matches;
 use crate::client::ClientOf;
 use crate::error::{Result, RunError};
+use crate::memory::Memory;
 use crate::node::{Node, NodeOf};
 use crate::prices::{Prices, Rows};
 use crate::suite::{Ahead, Suite};
@@ -45,7 +46,7 @@ pub struct Engine {
     /// Whether circuits are garbled or not by the network.
     pub garbles: bool,
     /// Makes this party's node.
-    pub start: fn(Sessions, &Agreement, Permits, &Program) -> Result<Box<dyn Node>>,
+    pub start: fn(Sessions, &Agreement, Permits, &Program, Option<&Memory>) -> Result<Box<dyn Node>>,
     /// The prices of rows.
     pub rows: fn(&Prices) -> &Rows,
     /// Makes this party a client of the nodes.

@@ -14,6 +14,7 @@ use crate::containment::contain;
 use crate::error::{End, Result, RunError, reason_for_peers};
 use crate::kept::{KeptPart, Target};
 use crate::lifecycle::{Lifecycle, Watch};
+use crate::memory::Memory;
 use crate::node::{Facts, Node};
 use crate::progress::{self, StepMetrics};
 use crate::psi_join::BothSides;
@@ -41,12 +42,12 @@ impl Session {
         Ok(Self::new(network.connect(agreement)?))
     }
 
-    /// The ends of all nodes in this process, each to be driven by its own thread.
+    /// The ends of all nodes in this process, each to be driven by its own thread. memory: the budget of each.
     ///
     /// # Errors
     /// When the agreement cannot be run.
-    pub fn in_memory(agreement: &Agreement, options: &Options) -> Result<Vec<Self>> {
-        Ok(connection::in_memory(agreement, options)?.into_iter().map(Self::new).collect())
+    pub fn in_memory(agreement: &Agreement, options: &Options, memory: Option<&Memory>) -> Result<Vec<Self>> {
+        Ok(connection::in_memory(agreement, options, memory)?.into_iter().map(Self::new).collect())
     }
 
     /// The engine without security, which plays every party.

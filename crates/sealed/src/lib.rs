@@ -19,14 +19,18 @@
 //! | [`parts`] | of parts, whose lengths follow from the public text: they are read one by one |
 //! | [`pieces`] | of pieces, each with its length before it: a file grows by whole pieces |
 //! | [`folder`] | of pieces, in the files of one private folder, which know their names and their run |
+//!
+//! [`scratch`] has files of chunks alone, without a start and without a name, under a key that only this process has.
 
 mod file;
 pub mod folder;
 pub mod parts;
 pub mod pieces;
+pub mod scratch;
 
 pub use file::{CHUNK, Kind, SealedError, SealingKey};
 pub use folder::Folder;
+pub use scratch::Scratch;
 
 /// The result of reading or writing a sealed file.
 pub type Result<T, E = SealedError> = std::result::Result<T, E>;

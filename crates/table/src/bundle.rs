@@ -1,5 +1,7 @@
 //! Columns that move together: from values to one bundle and back.
 
+use std::sync::Arc;
+
 use tacit_mpc::{Backend, Rows};
 
 use crate::operator::{Encoding, Kind, Repr};
@@ -13,16 +15,25 @@ pub(crate) fn bundle<'a, B: Backend>(rows: usize, values: impl IntoIterator<Item
 where
     Value<B>: 'a,
 {
+    bundle_taken(rows, values.into_iter().map(|value| Arc::new(value.clone())))
+}
+
+/// The same of values that are taken: what nothing else has is moved, not copied.
+pub(crate) fn bundle_taken<B: Backend>(
+    rows: usize,
+    values: impl IntoIterator<Item = Arc<Value<B>>>,
+) -> (Rows<B>, Layout) {
     let mut out = Rows::empty(rows);
     let mut layout = Vec::new();
     for value in values {
-        match &value.shares {
-            Shares::Bits(planes) => out.bits.extend(planes.iter().cloned()),
-            Shares::Ring64(x) => out.r64.push(x.clone()),
-            Shares::Ring128(x) => out.r128.push(x.clone()),
+        let Value { kind, encoding, null, shares } = Arc::unwrap_or_clone(value);
+        match shares {
+            Shares::Bits(planes) => out.bits.extend(planes),
+            Shares::Ring64(x) => out.r64.push(x),
+            Shares::Ring128(x) => out.r128.push(x),
         }
-        out.bits.extend(value.null.clone());
-        layout.push((value.kind, value.encoding));
+        out.bits.extend(null);
+        layout.push((kind, encoding));
     }
     (out, Layout(layout))
 }

@@ -104,7 +104,7 @@ impl<E: Costs> Client<E> {
         let mut expected = || {
             let table = table(&forecast.tables, operator, release.input)?;
             let allowed = allowed(permits, parties, table, release)?;
-            let Masked { rows, layout } = masked(forecast.executor.backend_mut(), table, release)?;
+            let Masked { rows, layout } = masked(forecast.executor.backend_mut(), table.clone(), release)?;
             Ok(Expected { allowed, layout, shape: Shape { rows: 0, ..rows.shape() } })
         };
         expected().map_err(|error: TableError| error.within(&operator.name()))

@@ -11,12 +11,13 @@ use tacit_net::Cost;
 
 use crate::error::{Result, TableError};
 use crate::executor::{Executor, Matched};
-use crate::operator::{CircuitPsi, GroupBy, Join, Operator, PsiSide};
+use crate::operator::{CircuitPsi, GroupBy, Join, Operator, PsiSide, Resize};
 use crate::operators::input::Prepared;
 use crate::operators::release::opened_columns;
 use crate::operators::trusted;
 use crate::parties::Parties;
 use crate::table::Table;
+use crate::tables::Tables;
 use crate::wrong_input::WrongInput;
 
 /// What one step costs.
@@ -33,11 +34,23 @@ pub struct StepCost {
     pub processor: Duration,
     /// Its circuits that could be evaluated as a whole, and those that are.
     pub circuits: Circuits,
+    /// The memory that a node takes for it.
+    pub memory: Memory,
+}
+
+/// The memory of a node at a step's peak, in bytes: of shares, messages, and what owners give and recipients get.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// With the tables that later steps take, all of them in memory.
+    pub most: u64,
+    /// Of the step alone, with its inputs.
+    pub alone: u64,
 }
 
 /// The declared cost of every operator, in execution order, among these parties.
 ///
-/// `input_rows` gives the size of each input by its step id; an input with a size in the plan needs none. For a `psi`
+/// `input_rows` gives the size of each input, and of each `resize` to the number of valid rows, by its step id; one
+/// with a size in the plan needs none. For a `psi`
 /// and `universal_ids` it gives the rows of the join by its step id. For these and a `circuit_psi` it gives the sizes
 /// of both sides by the ids of their local steps. `link` is the network between the nodes, `prices` are those that they
 /// agree on. What the intersection protocol between the owners costs is not included, nor what the nodes agree on in a
@@ -55,7 +68,7 @@ pub fn cost<E: Costs>(
     ahead: bool,
     circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
 ) -> Result<Vec<StepCost>> {
-    let mut forecast = Forecast::<E>::new(parties, link, prices, ahead);
+    let mut forecast = Forecast::<E>::new(parties, link, prices, ahead).forgetting(operators);
     let mut out = Vec::new();
     for stretch in stretches(operators) {
         out.extend(forecast.stretch(&operators[stretch], input_rows, &circuit)?.0);
@@ -63,7 +76,7 @@ pub fn cost<E: Costs>(
     Ok(out)
 }
 
-/// The operators cut where a size is announced, so that the sizes of each stretch are known when its first operator's
+/// The operators cut where nodes learn a size, so that the sizes of each stretch are known when its first operator's
 /// are.
 pub fn stretches(operators: &[Operator]) -> Vec<Range<usize>> {
     let first = |place: &usize| *place == 0 || !operators[*place].announced().is_empty();
@@ -78,6 +91,8 @@ pub struct Forecast<E: Costs> {
     pub(crate) tables: HashMap<usize, Table<Tally<E>>>,
     parties: Parties,
     permits: Vec<Json>,
+    /// The last step that takes the table of a step, by that one's id.
+    last: HashMap<usize, usize>,
 }
 
 impl<E: Costs> Forecast<E> {
@@ -91,7 +106,15 @@ impl<E: Costs> Forecast<E> {
         if ahead {
             executor.backend_mut().make_ahead();
         }
-        Self { executor, tables: HashMap::new(), parties: parties.clone(), permits: vec![] }
+        let (tables, permits, last) = Default::default();
+        Self { executor, tables, parties: parties.clone(), permits, last }
+    }
+
+    /// The same of these operators, which drops a table after its last use, as a run does. So memory is foreseen, too.
+    #[must_use]
+    pub fn forgetting(self, operators: &[Operator]) -> Self {
+        let uses = operators.iter().flat_map(|operator| operator.inputs().into_iter().map(|id| (id, operator.id())));
+        Self { last: uses.collect(), ..self }
     }
 
     /// The costs of the next [stretch](stretches), and what is to be made ahead for it, each with the position of its
@@ -126,14 +149,19 @@ impl<E: Costs> Forecast<E> {
         input_rows: &HashMap<usize, usize>,
         circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
     ) -> Result<StepCost> {
-        let Self { executor, tables, parties, permits } = self;
-        let inputs = operator.inputs().into_iter().map(|id| table(tables, operator, id)).collect::<Result<Vec<_>>>()?;
-        let needed = needed_permits(parties, operator, &inputs)?;
+        let Self { executor, tables, parties, permits, last } = self;
+        let inputs = operator.inputs().into_iter().map(|id| table(tables, operator, id).cloned());
+        let mut inputs = inputs.collect::<Result<Vec<Table<Tally<E>>>>>()?;
+        tables.retain(|id, _| last.get(id) != Some(&operator.id()));
+        let beside = beside::<E>(executor.backend().memory(), &inputs);
+        executor.backend_mut().take_memory();
+        let needed = needed_permits(parties, operator, &inputs.iter().collect::<Vec<_>>())?;
         executor.permit(Permits::from_json(&Json::from(needed.clone()).to_string()).map_err(TableError::Internal)?);
         permits.extend(needed);
         let (rows, table) = match operator {
             Operator::Input(input) => {
                 let rows = input.rows.map_or_else(|| known(operator, input.id, input_rows), Ok)?;
+                executor.backend_mut().pass(in_clear(rows, input.columns.len()));
                 let table = executor.share(operator, Some(Prepared { rows, block: None }))?;
                 (table.rows(), Some(table))
             }
@@ -162,18 +190,27 @@ impl<E: Costs> Forecast<E> {
             }
             Operator::Keep(_) => (inputs[0].rows(), None),
             Operator::Release(_) => {
-                executor.release(operator, inputs[0])?;
-                (inputs[0].rows(), None)
+                let (rows, table) = (inputs[0].rows(), inputs.swap_remove(0));
+                executor.backend_mut().pass(in_clear(rows, table.names().count()));
+                executor.release(operator, table)?;
+                (rows, None)
+            }
+            Operator::Resize(Resize { id, rows: None, .. }) => {
+                let rows = known(operator, *id, input_rows)?;
+                let table = executor.resize(operator, inputs.swap_remove(0), rows)?;
+                (table.rows(), Some(table))
             }
             _ => {
-                let table = executor.run(operator, &inputs)?;
+                let table = executor.run(operator, inputs)?;
                 (table.rows(), Some(table))
             }
         };
         tables.extend(table.map(|table| (operator.id(), table)));
         let communication = executor.backend_mut().take();
         let (processor, circuits) = (executor.backend_mut().take_processor(), executor.backend_mut().take_circuits());
-        Ok(StepCost { rows, communication, ahead: 0, processor, circuits })
+        let most = executor.backend_mut().take_memory();
+        let memory = Memory { most, alone: most.saturating_sub(beside) };
+        Ok(StepCost { rows, communication, ahead: 0, processor, circuits, memory })
     }
 }
 
@@ -206,6 +243,18 @@ pub fn psi_sizes(sides: [&PsiSide; 2], operator: &Operator, input_rows: &HashMap
     Ok([left?, right?])
 }
 
+/// What other columns than those of a step's inputs take, of all there are.
+fn beside<E: Costs>(all: u64, inputs: &[Table<Tally<E>>]) -> u64 {
+    let mut own = Tables::new(E::COMPONENTS);
+    inputs.iter().cloned().enumerate().for_each(|(place, table)| own.insert(place, table));
+    all.saturating_sub(own.bytes())
+}
+
+/// Memory of columns in clear: as Arrow has them, and beside it as native code does.
+fn in_clear(rows: usize, columns: usize) -> u64 {
+    (2 * size_of::<i64>() * rows * columns) as u64
+}
+
 /// A number of rows that the caller has to know, by the id of a step.
 fn known(operator: &Operator, id: usize, input_rows: &HashMap<usize, usize>) -> Result<usize> {
     let missing = || TableError::from(WrongInput::StepRows { step: id }).within(&operator.name());
@@ -222,7 +271,8 @@ pub(crate) fn table<'a, B: Backend>(
 
 /// The permits for what an operator on these tables discloses. Nothing is opened by an estimate.
 fn needed_permits<B: Backend>(parties: &Parties, operator: &Operator, inputs: &[&Table<B>]) -> Result<Vec<Json>> {
-    let size_to = |site: String, recipients: &[String]| json!({"site": site, "kind": "size", "recipients": recipients, "columns": [], "rows": null});
+    let number_to = |kind: &str, site: String, recipients: &[String]| json!({"site": site, "kind": kind, "recipients": recipients, "columns": [], "rows": null});
+    let size_to = |site: String, recipients: &[String]| number_to("size", site, recipients);
     let size = |site: String| size_to(site, &parties.nodes);
     let sides = |sides: [&PsiSide; 2]| {
         let named = sides.into_iter().zip(["left", "right"]).filter(|(side, _)| side.rows.is_none());
@@ -230,6 +280,9 @@ fn needed_permits<B: Backend>(parties: &Parties, operator: &Operator, inputs: &[
     };
     Ok(match operator {
         Operator::Input(input) if input.rows.is_none() => vec![size(operator.name())],
+        Operator::Resize(resize) if resize.rows.is_none() => {
+            vec![number_to("count", operator.name(), &parties.nodes)]
+        }
         Operator::Join(Join { trusted: Some(party), .. }) | Operator::GroupBy(GroupBy { trusted: Some(party), .. }) => {
             let columns = trusted::shown_columns(operator, inputs)?;
             vec![

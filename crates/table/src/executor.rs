@@ -9,7 +9,7 @@ use crate::error::{Result, TableError};
 use crate::operator::{Kept, Operator};
 use crate::operators::trusted::Trusted;
 use crate::operators::{
-    aggregate, filter, group_by, group_join, input, join, order, pairs, project, release, scalar, union, window,
+    aggregate, filter, group_by, group_join, input, join, order, pairs, project, release, resize, scalar, union, window,
 };
 use crate::parties::Parties;
 use crate::table::Table;
@@ -91,37 +91,42 @@ impl<B: Backend> Executor<B> {
     }
 
     /// Executes any operator but `input`, `kept`, `keep` and `release` on the tables of its inputs, in the order of
-    /// [`Operator::inputs`].
+    /// [`Operator::inputs`]. Columns that nobody else has are moved, and gone as soon as they are not needed.
     ///
     /// # Errors
     /// [`TableError::Input`] when the operator does not fit the tables; [`TableError::Policy`] before anything is sent,
     /// when a party is to see keys without a permit; [`TableError::Net`].
-    pub fn run(&mut self, operator: &Operator, inputs: &[&Table<B>]) -> Result<Table<B>> {
+    pub fn run(&mut self, operator: &Operator, inputs: Vec<Table<B>>) -> Result<Table<B>> {
         let expected = operator.inputs().len();
         if inputs.len() != expected {
             let what = WrongInput::TableCount { given: inputs.len(), needed: expected };
             return Err(TableError::from(what).within(&operator.name()));
         }
         let Self { backend, permits, parties, hash } = self;
+        let trusted = |permits: &mut Permits, party: Option<&String>, inputs: &[Table<B>]| {
+            Trusted::of(permits, parties, operator, party, &inputs.iter().collect::<Vec<_>>())
+        };
         in_step(backend, operator, |b| match operator {
-            Operator::Filter(x) => filter::filter(b, hash, inputs[0], x),
-            Operator::Project(x) => project::project(b, hash, inputs[0], x),
+            Operator::Filter(x) => filter::filter(b, hash, only(inputs), x),
+            Operator::Project(x) => project::project(b, hash, &only(inputs), x),
             Operator::Union(x) => union::union(b, inputs, x),
             Operator::Join(x) => {
-                let trusted = Trusted::of(permits, parties, operator, x.trusted.as_ref(), inputs)?;
-                join::join(b, inputs[0], inputs[1], x, trusted)
+                let trusted = trusted(permits, x.trusted.as_ref(), &inputs)?;
+                let [left, right] = both(inputs);
+                join::join(b, left, right, x, trusted)
             }
-            Operator::Pairs(_) => pairs::pairs(b, inputs[0], inputs[1]),
-            Operator::Broadcast(_) => scalar::broadcast(b, inputs[0], inputs[1]),
+            Operator::Pairs(_) => pairs::pairs(b, &inputs[0], &inputs[1]),
+            Operator::Broadcast(_) => scalar::broadcast(b, &inputs[0], &inputs[1]),
             Operator::GroupBy(x) => {
-                let trusted = Trusted::of(permits, parties, operator, x.trusted.as_ref(), inputs)?;
-                group_by::group_by(b, inputs[0], x, trusted)
+                let trusted = trusted(permits, x.trusted.as_ref(), &inputs)?;
+                group_by::group_by(b, only(inputs), x, trusted)
             }
-            Operator::GroupJoin(x) => group_join::group_join(b, inputs[0], inputs[1], x),
-            Operator::Aggregate(x) => aggregate::aggregate(b, inputs[0], x),
-            Operator::Window(x) => window::window(b, inputs[0], x),
-            Operator::Sort(x) => order::sort(b, inputs[0], x),
-            Operator::Limit(x) => order::limit(inputs[0], x),
+            Operator::GroupJoin(x) => group_join::group_join(b, &inputs[0], &inputs[1], x),
+            Operator::Aggregate(x) => aggregate::aggregate(b, &inputs[0], x),
+            Operator::Window(x) => window::window(b, only(inputs), x),
+            Operator::Sort(x) => order::sort(b, only(inputs), x),
+            Operator::Limit(x) => order::limit(&inputs[0], x),
+            Operator::Resize(x) => resize::resize(b, permits, parties, only(inputs), x, None),
             Operator::Input(_)
             | Operator::Psi(_)
             | Operator::CircuitPsi(_)
@@ -137,7 +142,7 @@ impl<B: Backend> Executor<B> {
     /// # Errors
     /// [`TableError::Policy`] before anything is sent, when the approved disclosures do not hold exactly this one;
     /// [`TableError::Input`]; [`TableError::Net`].
-    pub fn release(&mut self, operator: &Operator, table: &Table<B>) -> Result<Option<DataTable>> {
+    pub fn release(&mut self, operator: &Operator, table: Table<B>) -> Result<Option<DataTable>> {
         let Operator::Release(release) = operator else { return Err(misplaced(operator, "release")) };
         let Self { backend, permits, parties, .. } = self;
         in_step(backend, operator, |b| release::release(b, permits, parties, table, release))
@@ -145,10 +150,32 @@ impl<B: Backend> Executor<B> {
 }
 
 impl<E: Costs> Executor<Tally<E>> {
+    /// A `resize` whose number of rows is told, as an engine without data opens none.
+    pub(crate) fn resize(
+        &mut self,
+        operator: &Operator,
+        table: Table<Tally<E>>,
+        rows: usize,
+    ) -> Result<Table<Tally<E>>> {
+        let Operator::Resize(x) = operator else { return Err(misplaced(operator, "resize")) };
+        let Self { backend, permits, parties, .. } = self;
+        in_step(backend, operator, |b| resize::resize(b, permits, parties, table, x, Some(rows)))
+    }
+
     /// Has these permits instead of all earlier ones. Only an engine without data takes new permits on the way.
     pub(crate) fn permit(&mut self, permits: Permits) {
         self.permits = permits;
     }
+}
+
+/// The input of an operator that takes one table.
+fn only<B: Backend>(mut inputs: Vec<Table<B>>) -> Table<B> {
+    inputs.pop().expect("as many as the operator takes")
+}
+
+/// The inputs of an operator that takes two tables.
+fn both<B: Backend>(inputs: Vec<Table<B>>) -> [Table<B>; 2] {
+    inputs.try_into().unwrap_or_else(|_: Vec<Table<B>>| panic!("as many as the operator takes"))
 }
 
 fn misplaced(operator: &Operator, method: &str) -> TableError {

@@ -22,6 +22,7 @@ pub mod operator;
 mod operators;
 mod parties;
 pub mod table;
+pub mod tables;
 pub mod wrong_input;
 
 pub use approval::{Approval, Program};
@@ -34,4 +35,6 @@ pub use matching::KeyGroups;
 pub use operator::{CircuitPsi, Operator, Psi, UniversalIds};
 pub use parties::Parties;
 pub use table::Table;
+pub use tables::{Spill, Tables};
+pub use tacit_sealed::Scratch;
 pub use wrong_input::{WrongInput, WrongValue};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tacit_mpc::circuits::Planes;
-use tacit_mpc::{Backend, Linear};
+use tacit_mpc::{Backend, Linear, Shape};
 
 use crate::error::Result;
 use crate::operator::{Encoding, Kind, Repr};
@@ -50,6 +50,26 @@ impl<B: Backend> Value<B> {
             Shares::Ring128(_) => (Repr::Ring128, kind.width.min(128)),
         };
         Self { kind: Kind { repr, width, signed: kind.signed, nullable: null.is_some() }, encoding, null, shares }
+    }
+
+    /// How many rows it has.
+    pub fn rows(&self) -> usize {
+        match &self.shares {
+            Shares::Bits(planes) => planes.first().map_or(0, |plane| plane.rows()),
+            Shares::Ring64(x) => x.rows(),
+            Shares::Ring128(x) => x.rows(),
+        }
+    }
+
+    /// The shape of one component of it.
+    pub fn shape(&self, rows: usize) -> Shape {
+        let nulls = usize::from(self.null.is_some());
+        let (bits, r64, r128) = match &self.shares {
+            Shares::Bits(planes) => (planes.len(), 0, 0),
+            Shares::Ring64(_) => (0, 1, 0),
+            Shares::Ring128(_) => (0, 0, 1),
+        };
+        Shape { rows, bits: bits + nulls, r32: 0, r64, r128 }
     }
 
     /// A truth value.
@@ -136,6 +156,13 @@ impl<B: Backend> Table<B> {
             let columns = self.names().map(str::to_owned).collect();
             WrongInput::PlanColumn { name: name.to_owned(), columns }.into()
         })
+    }
+
+    /// The column of a name, which the table has no longer.
+    pub(crate) fn take(&mut self, name: &str) -> Result<Arc<Value<B>>> {
+        let value = Arc::clone(self.value(name)?);
+        self.columns.retain(|column| column.name != name);
+        Ok(value)
     }
 
     /// Several columns.

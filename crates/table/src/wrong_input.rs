@@ -2,6 +2,8 @@
 //!
 //! Fields are names, numbers and kinds. No field holds a value of the data: errors are printed and logged.
 
+use std::path::PathBuf;
+
 use tacit_sealed::SealedError;
 
 use crate::operator::Encoding;
@@ -326,6 +328,28 @@ pub enum WrongInput {
         /// Which file, and why.
         error: SealedError,
     },
+    /// Columns beyond the memory budget that cannot be written.
+    #[error(
+        "{folder}: tables beyond the memory budget cannot be written there ({reason}); make room, or name another \
+         folder under [memory] in the private file", folder = .folder.display()
+    )]
+    Spill {
+        /// Where to.
+        folder: PathBuf,
+        /// The operating system's reason.
+        reason: String,
+    },
+    /// A step that takes more memory than there is.
+    #[error(
+        "needs about {} of memory, and this party's budget is {}; raise the budget under [memory] in the private file, \
+         or ask about fewer rows or columns", mebibytes(*.need), mebibytes(*.budget)
+    )]
+    Memory {
+        /// What the step takes alone, in bytes.
+        need: u64,
+        /// The budget, in bytes.
+        budget: u64,
+    },
     /// A file of an engine that there is not.
     #[error("{path}: there is no engine {engine:?}")]
     NoEngine {
@@ -401,4 +425,9 @@ fn advice(error: &SealedError) -> &'static str {
         SealedError::Unwritten { .. } => "; free space or repair the disk",
         SealedError::Unread { .. } | SealedError::Randomness(_) => "",
     }
+}
+
+/// A number of bytes as people read it.
+fn mebibytes(bytes: u64) -> String {
+    format!("{} MiB", bytes.div_ceil(1 << 20))
 }

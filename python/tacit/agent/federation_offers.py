@@ -15,7 +15,7 @@ from tacit.plan.algebra.types import Field, Varchar
 from tacit.plan.facts.catalog import Column, Table
 from tacit.plan.facts.terms import OPEN_COLUMN, Terms, open_terms, selecting
 
-CONSENTS = ("filter", "groups", "matches")
+CONSENTS = ("filter", "groups", "matches", "sizes")
 
 
 def read_offers(folder: Path, parties: tuple[str, ...]) -> tuple[Table, ...]:

@@ -1,4 +1,5 @@
-"""A party's private file: where its key, ledger, kept parts and tables are, timeouts, threads (docs/federation.md).
+"""A party's private file: where its key, ledger, kept parts and tables are, its timeouts, its memory budget and its
+threads (docs/federation.md).
 
 It never leaves the party. A file that is not there is as an empty one: everything has a default but tables' paths.
 """
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tacit.agent.federation_section import FederationError, Section, read_section
+from tacit.agent.memory_budget import Memory, read_memory
 from tacit.agent.private_key import PrivateKey
 from tacit.local.csv_form import CsvForm, FormError
 
@@ -69,6 +71,7 @@ class PrivateFile:
     tables: Mapping[str, Path]
     network: Network
     forms: Mapping[str, CsvForm]
+    memory: Memory
     threads: int | None = None
 
     @classmethod
@@ -86,6 +89,7 @@ class PrivateFile:
             {name: file for name, (file, _) in tables.items()},
             _network(root.section("network")),
             {name: form for name, (_, form) in tables.items() if form is not None},
+            read_memory(root.section("memory")),
             root.count("threads", least=1),
         )
         root.close()

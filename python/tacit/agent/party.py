@@ -41,7 +41,7 @@ from tacit.plan.account.describe import name as step_name
 from tacit.plan.account.serialise import canonical
 from tacit.plan.facts.catalog import KeptTable
 from tacit.plan.facts.kinds import opened_rep
-from tacit.plan.physical.cost import declared_link, shared_prices
+from tacit.plan.physical.cost import declared_link, predict, shared_prices
 from tacit.plan.physical.placed import (
     DropStep,
     InputStep,
@@ -54,6 +54,7 @@ from tacit.plan.physical.placed import (
     PsiStep,
     ReleaseStep,
     SecureStep,
+    Step,
     TailStep,
 )
 from tacit.plan.physical.record import JSON
@@ -106,6 +107,7 @@ class PartyRun:
                 recording.ledger.check()
                 approval = self._approval(recording)
                 engine.check()
+                self._admit_memory()
                 files.enter_context(reserved(self.federation, self.me, self.plan, recording.ledger, lambda: self._met))
                 self._prepare(engine, reporter, files)
             with refusals_recorded(self.federation, self.me, self.plan, recording.ledger):
@@ -119,6 +121,12 @@ class PartyRun:
             entry = self._recorded_end(recording, reporter)
         self.emit({"event": "metrics", "steps": reporter.figures()})
         self.emit({"event": "done", "entry": entry})
+
+    def _admit_memory(self) -> None:
+        """Refuse a plan beyond this node's memory budget. A client holds no shares."""
+        memory = self.federation.privates[self.me].memory
+        if memory.budget is not None and self._is_node:
+            memory.admit(predict(self.plan))
 
     def _recording(self) -> Recording:
         """This party's entries of the run."""
@@ -234,6 +242,7 @@ class PartyRun:
             kept=[self._taken_up[step.id] for step in self.plan.steps if isinstance(step, KeptStep)],
             clients=list(self.plan.clients),
             ledger=head,
+            memory=private.memory.native,
             threads=private.threads_of(self.parties),
         )
 
@@ -241,9 +250,13 @@ class PartyRun:
         """Execute one step; its public number of rows, where this party knows it."""
         match step:
             case InputStep():
-                return self._input(session, engine, step).rows
+                rows = self._input(session, engine, step).rows
+                self._forget(engine, step)
+                return rows
             case PsiStep():
-                return self._psi(session, engine, step).rows
+                rows = self._psi(session, engine, step).rows
+                self._forget(engine, step)
+                return rows
             case KeptStep() if self._is_node:
                 return session.kept(step.id, self._taken_up.pop(step.id)).rows
             case KeepStep() if self._is_node:
@@ -254,6 +267,14 @@ class PartyRun:
                 return self._keys(session, engine, step)
             case ReleaseStep():
                 return self._release(session, step)
+
+    def _forget(self, engine: LocalEngine, step: NativeStep) -> None:
+        """Drop this party's local results that the step was the last to share."""
+        behind = self.plan.steps[self.plan.steps.index(step) + 1 :]
+        spent = _shared(step).difference(*map(_shared, behind))
+        for each in self.plan.steps:
+            if isinstance(each, LocalStep) and each.party == self.me and each.id in spent:
+                engine.forget(each.id)
 
     def _owns(self, owner: str) -> bool:
         """Whether an owner's local results are here."""
@@ -354,6 +375,17 @@ class PartyRun:
             return recording.ledger.append("completed", content)
         except LedgerError as error:
             return {**content, "unrecorded": str(error)}
+
+
+def _shared(step: Step) -> set[int]:
+    """The local results of all owners that a step shares."""
+    match step:
+        case InputStep():
+            return {step.local}
+        case PsiStep():
+            return {side.local for side in step.sides}
+        case _:
+            return set()
 
 
 def _wrong_keys(step: KeysStep, problem: str) -> RunError:

@@ -111,6 +111,10 @@ class LocalEngine:
         listed = ", ".join(outputs) or NO_COLUMNS
         return self.database.cursor().sql(f"SELECT {listed} FROM {quoted(_result(local))}")
 
+    def forget(self, local: int) -> None:
+        """Drop the kept result of a local part, which was read for the last time. local: as above."""
+        self.database.execute(f"DROP TABLE IF EXISTS {quoted(_result(local))}")
+
     def take_keys(self, step: KeysStep, opened: ArrowStream) -> str | None:
         """Keep the keys that another owner has opened, for local parts that split rows by them.
 

@@ -31,5 +31,8 @@ class Engine(Protocol):
     def encode(self, local: int, columns: Sequence[Given]) -> ArrowStream:
         """Columns of the kept result of a local part, encoded. local: its step's id."""
 
+    def forget(self, local: int) -> None:
+        """Drop the kept result of a local part, which was read for the last time. local: as above."""
+
     def tail(self, step: TailStep, opened: Mapping[int, ArrowStream]) -> ArrowStream:
         """Finish the answer in clear. opened: release step to its opened rows. The result has the step's fields."""

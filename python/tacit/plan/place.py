@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 
 from tacit.plan.account.disclosures import (
+    count_disclosures,
     key_disclosures,
     match_disclosures,
     release_disclosure,
@@ -110,9 +111,10 @@ def _accounted(stage: Stage, planning: Planning, opened: Callable[[Lowered], tup
     matches = tuple(each for step, match_ in shown for each in match_disclosures(step, match_, catalog))
     sliced = tuple(each for keys in found.lowering.keys for each in slicing_disclosures(keys, catalog))
     seen = key_disclosures(found.lowering.emit.keys, catalog)
+    counts = count_disclosures(found.lowering.counts, catalog)
     disclosed = opened(found)
-    told = told_disclosures(found.last, (*sizes, *matches), found.table.rows, catalog)
-    return planning.plan(stage, (*sizes, *sliced, *matches, *seen, *told, *disclosed))
+    told = told_disclosures(found.last, (*sizes, *matches, *counts), found.table.rows, catalog)
+    return planning.plan(stage, (*sizes, *sliced, *matches, *seen, *counts, *told, *disclosed))
 
 
 def _answer(stage: Stage, found: Lowered, planning: Planning) -> tuple[Disclosure, ...]:
@@ -135,7 +137,7 @@ def _release(
     table = _shown(core, table, lowering)
     names = tuple(each.name for each in fields(core))
     nullable = tuple(name for name in names if table.columns[name][0].kind.nullable)
-    most = _fewer(table, core)
+    most = _fewer(table, core, lowering.catalog)
     release = Release(lowering.emit.next, table.step, recipients, names, nullable, split.ordered, most)
     table = replace(table, rows=table.rows.at_most(most))
     opened = opened_by(split.tail, release.id, fields(core))
@@ -143,9 +145,9 @@ def _release(
     return (ReleaseStep(release, fields(core)), tail), table
 
 
-def _fewer(table: SharedTable, core: Relation) -> int | None:
+def _fewer(table: SharedTable, core: Relation, catalog: Catalog) -> int | None:
     """How many rows can be valid, where it pays to leave others out."""
-    most, rows = valid_bound(core), table.rows.known
+    most, rows = valid_bound(core, catalog), table.rows.known
     return None if most is None or rows is None or rows - most < LEFT_OUT else most
 
 

@@ -18,7 +18,10 @@ from tacit.plan.physical.merging import Merge, agree, with_merged
 from tacit.plan.physical.placed import PlacedPlan, Step
 from tacit.plan.physical.tables import SharedTable
 from tacit.plan.rules.push_down import is_local
-from tacit.plan.rules.stage import Predicted, Stage, Trusted
+from tacit.plan.rules.stage import Predicted, Resized, Stage, Trusted
+
+_Done = tuple[Relation, Trusted | None, frozenset[Resized]]
+"""What lowering takes of a stage."""
 
 Ending = Callable[[Stage, SharedTable, Lowering], tuple[tuple[Step, ...], SharedTable]]
 """From a stage and its core's table to the last steps of the plan, and the table as they open or keep it."""
@@ -43,12 +46,12 @@ class Planning:
         self.query = query
         self._ending = ending
         self._readers = Readers(catalog)
-        self._lowered: dict[tuple[Relation, Trusted | None], Lowered] = {}
-        self._predicted: dict[tuple[Relation, Trusted | None, tuple[Merge, ...]], Predicted] = {}
+        self._lowered: dict[_Done, Lowered] = {}
+        self._predicted: dict[tuple[_Done, tuple[Merge, ...]], Predicted] = {}
 
     def lowered(self, stage: Stage) -> Lowered:
         """The steps of a stage."""
-        key = stage.core, stage.trusted
+        key = _done(stage)
         if key not in self._lowered:
             self._lowered[key] = self._lower(stage)
         return self._lowered[key]
@@ -58,13 +61,17 @@ class Planning:
         found, merges = self.lowered(stage).lowering.merges, self._merges(stage)
         return tuple(join for join, each in found.items() if join not in stage.merged and agree([*merges, each]))
 
+    def bounds(self, stage: Stage) -> tuple[tuple[Relation, int], ...]:
+        """The relations whose rows the nodes hold, from the inputs up, and how many rows each has at most."""
+        return tuple((relation, table.rows.most) for relation, table in self.lowered(stage).lowering.placed.items())
+
     def seconds(self, stage: Stage) -> float:
         """The predicted time of a stage's plan."""
         return self.predicted(stage).seconds
 
     def predicted(self, stage: Stage) -> Predicted:
         """The predicted time of a stage's plan, and what is sent."""
-        key = stage.core, stage.trusted, self._merges(stage)
+        key = _done(stage), self._merges(stage)
         if key not in self._predicted:
             found = total(predict(self.plan(stage)))
             self._predicted[key] = Predicted(found.seconds, found.bytes, found.rounds)
@@ -78,14 +85,16 @@ class Planning:
         joins = tuple(
             f"step {placed[relation].step} is {reason}" for relation, reason in stage.why.items() if relation in placed
         )
+        resizing = tuple(f"step {placed[each].step}: {saves}" for each, saves in stage.saves.items() if each in placed)
         query, catalog, to = self.query, self.catalog, self.recipients
-        return PlacedPlan(query, catalog.engine, catalog.nodes, to, steps, disclosures, catalog, joins, stage.slicing)
+        found_why = joins, stage.slicing, resizing
+        return PlacedPlan(query, catalog.engine, catalog.nodes, to, steps, disclosures, catalog, *found_why)
 
     def _lower(self, stage: Stage) -> Lowered:
         core = stage.core
         demands = Demands(hash_width(core), lambda each: is_local(each, self.catalog))
         demands.add(core, {each.name: frozenset({opened_rep(each.type)}) for each in fields(core)})
-        lowering = Lowering(self.catalog, demands, self._readers, stage.trusted)
+        lowering = Lowering(self.catalog, demands, self._readers, stage.trusted, stage.resized)
         lowering.place_keys(core)
         return Lowered(lowering, *self._ending(stage, lowering.place(core), lowering))
 
@@ -93,3 +102,7 @@ class Planning:
         """How the joins that a stage merges are done, in the order of their steps."""
         found = self.lowered(stage).lowering.merges
         return tuple(each for join, each in found.items() if join in stage.merged)
+
+
+def _done(stage: Stage) -> _Done:
+    return stage.core, stage.trusted, stage.resized

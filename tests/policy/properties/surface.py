@@ -6,7 +6,7 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import reduce
 from typing import Any
@@ -168,6 +168,13 @@ def _world(chance: random.Random) -> dict[str, Rows]:
     return {"people": people, "stays": stays, "customers": customers, "copies": copies}
 
 
+def with_one_apart() -> dict[str, Rows]:
+    """A world of four people with one measure each, of whom the first is alone in a city."""
+    data = next(worlds(5, 1))
+    people = [{**row, "city": "a" if at else "b", "bonus": None} for at, row in enumerate(data["people"][:4])]
+    return with_rows(data, "people", people)
+
+
 def with_rows(data: Data, table: str, rows: Rows) -> dict[str, Any]:
     """The data with other rows of a table."""
     return {**data, table: rows}
@@ -180,18 +187,22 @@ def renamed(data: Data, names: Mapping[int, int]) -> dict[str, Rows]:
 
 # --- questions
 
-REPEATED = frozenset({
-    "join of keys that repeat on both sides", "LEFT JOIN of such keys", "RIGHT JOIN of such keys",
-    "FULL JOIN of such keys",
-})  # fmt: skip
-"""Joins that docs/sql.md tells by the tables of its examples."""
-APART = REPEATED | {
-    "VALUES as a query", "VALUES in FROM", "SELECT without FROM", "INTERSECT ALL", "EXCEPT ALL", "DISTINCT ON",
-}  # fmt: skip
-"""Constructs that no generated question has. Beside single rows of tables with rules they are refused. verdicts.py
-beside this folder and docs/rules.md have examples."""
-NAMED = {each.name: re.compile(each.pattern, re.I) for _, listed in SECTIONS for each in listed}
-PATTERNS = {name: pattern for name, pattern in NAMED.items() if name not in APART}
+_JOINED = (
+    r"(?:(?:customers|stays) a {0}JOIN (?:customers|stays|copies) b"
+    r"|stays s {0}JOIN copies c|copies c {0}JOIN stays s) ON"
+)
+REPEATED = {
+    "join of keys that repeat on both sides": _JOINED.format(""),
+    "LEFT JOIN of such keys": _JOINED.format("LEFT "),
+    "RIGHT JOIN of such keys": _JOINED.format("RIGHT "),
+    "FULL JOIN of such keys": _JOINED.format("FULL "),
+}
+"""Joins that docs/sql.md tells by the tables of its examples, as questions of this world have them."""
+PATTERNS = {
+    each.name: re.compile("|".join([each.pattern, *([REPEATED[each.name]] if each.name in REPEATED else [])]), re.I)
+    for _, listed in SECTIONS
+    for each in listed
+}
 TRIES = 4000
 
 
@@ -203,6 +214,33 @@ class Source:
     p: bool = False
     s: bool = False
     c: bool = False
+
+
+@dataclass(frozen=True)
+class Select:
+    """A question in parts. over: a window over its groups. end: what stands behind GROUP BY."""
+
+    source: Source
+    values: tuple[str, str]
+    conditions: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    grouping: str = ""
+    over: str = ""
+    end: str = ""
+
+    @property
+    def sql(self) -> str:
+        """Its text. Of several keys the first is shown."""
+        return self.text(self.keys[:1])
+
+    def text(self, shown: Sequence[str]) -> str:
+        """The same with these keys in each row."""
+        keys = "".join(f"{key} AS {name}, " for key, name in zip(shown, "kl", strict=False))
+        word = "AND" if " WHERE p." in self.source.text else "WHERE"
+        where = f" {word} {' AND '.join(self.conditions)}" if self.conditions else ""
+        values = f"{self.values[0]} AS n, {self.values[1]} AS v{self.over}"
+        groups = f" GROUP BY {self.grouping}{self.end}" if self.keys else ""
+        return f"SELECT {keys}{values} FROM {self.source.text}{where}{groups}"
 
 
 SOURCES = (
@@ -246,12 +284,17 @@ SOURCES = (
         s=True,
     ),
     Source("(SELECT *, RANK() OVER (ORDER BY day) AS n FROM stays) s", s=True),
+    Source("stays s JOIN copies c ON c.ssn = s.ssn", s=True),
+    Source("stays s LEFT JOIN copies c ON c.ssn = s.ssn", s=True),
+    Source("copies c RIGHT JOIN stays s ON c.ssn = s.ssn", s=True),
+    Source("stays s FULL JOIN copies c ON c.ssn = s.ssn", s=True),
 )
 UNITED = (
     "SELECT ssn, city AS k, salary AS x FROM people UNION ALL SELECT ssn, kind, cost FROM stays",
     "SELECT ssn, city AS k, salary AS x FROM people UNION SELECT ssn, kind, cost FROM stays",
 )
 COUNTED = "(SELECT city AS k, COUNT(*) AS m FROM people GROUP BY city)"
+OPERATORS = ("UNION", "UNION ALL", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
 GROUPED = (
     "SELECT city AS k FROM people GROUP BY city",
     "SELECT city AS k FROM people WHERE NOT vip GROUP BY city",
@@ -382,7 +425,7 @@ OVER = (
 
 def constructs(sql: str) -> frozenset[str]:
     """The constructs of docs/sql.md that a question has."""
-    return frozenset(name for name, pattern in NAMED.items() if pattern.search(sql))
+    return frozenset(name for name, pattern in PATTERNS.items() if pattern.search(sql))
 
 
 def generated(
@@ -410,12 +453,19 @@ def _question(chance: random.Random) -> str:
     if kind < 0.06:
         return _over_inputs(chance)
     if kind < 0.10:
-        operator = chance.choice(("UNION", "UNION ALL", "INTERSECT", "EXCEPT"))
-        return f"{chance.choice(GROUPED)} {operator} {chance.choice(OTHERS)}"
+        return f"{chance.choice(GROUPED)} {chance.choice(OPERATORS)} {chance.choice(OTHERS)}"
     if kind < 0.16:
         return _over_groups(chance)
-    found = _select(chance, chance.choice(SOURCES))
-    return f"WITH w AS ({found}) SELECT * FROM w" if kind < 0.20 else found
+    if kind < 0.18:
+        return _beside_constants(chance)
+    if kind < 0.20:
+        operator = chance.choice(("", "LEFT ", "RIGHT ", "FULL "))
+        repeated = f"SELECT a.segment AS k FROM customers a {operator}JOIN copies b ON a.worth = b.copy"
+        return f"{repeated} {chance.choice(OPERATORS)} {chance.choice(GROUPED)}"
+    if kind < 0.22:
+        return _first_of_each(chance)
+    found = selected(chance, chance.choice(SOURCES)).sql
+    return f"WITH w AS ({found}) SELECT * FROM w" if kind < 0.26 else found
 
 
 def _over_inputs(chance: random.Random) -> str:
@@ -434,25 +484,50 @@ def _over_groups(chance: random.Random) -> str:
             f"SELECT g.k, c.worth FROM {COUNTED} g FULL JOIN customers c ON g.m = c.ssn",
             "SELECT DISTINCT city FROM people",
             "SELECT p.city, s.salary FROM people p JOIN people s USING (ssn)",
+            "SELECT city FROM people EXCEPT ALL SELECT segment FROM customers",
         )
     )
 
 
-def _select(chance: random.Random, source: Source) -> str:
+def _beside_constants(chance: random.Random) -> str:
+    """Rows that the question itself has could be weights."""
+    number, aggregate = chance.randint(1, 9), chance.choice(AGGREGATES["p"])
+    return chance.choice(
+        (
+            f"VALUES ('{chance.choice('abc')}') {chance.choice(OPERATORS)} {chance.choice(GROUPED)}",
+            f"SELECT v.a, g.k FROM (VALUES ({number}), (0)) v(a) JOIN {COUNTED} g ON g.m = v.a",
+            f"SELECT {aggregate} AS n FROM (VALUES ({number}), (0)) v(a) JOIN people p ON p.ssn = v.a",
+            f"SELECT 1 + 1 AS n, (SELECT {aggregate} FROM people p) AS v",
+        )
+    )
+
+
+def _first_of_each(chance: random.Random) -> str:
+    """The first row of each group, of groups or of single rows."""
+    key, value = chance.choice(KEYS["p"]), chance.choice(("COUNT(*)", "SUM(p.salary)", "AVG(p.salary)"))
+    groups = f"(SELECT {key} AS k, {value} AS m FROM people p GROUP BY {key}) g"
+    return chance.choice(
+        (
+            f"SELECT DISTINCT ON (g.m) g.k, g.m FROM {groups} ORDER BY g.m, g.k",
+            f"SELECT DISTINCT ON ({key}) p.salary FROM people p ORDER BY {key}, p.salary",
+        )
+    )
+
+
+def selected(chance: random.Random, source: Source) -> Select:
+    """A question about a source."""
     there = [each for each in "psc" if getattr(source, each)] + (["n"] if "AS n FROM stays" in source.text else [])
     places = [each for each in there if each in CONDITIONS]
     conditions = [chance.choice(CONDITIONS[chance.choice(places)]) for _ in range(chance.choice((0, 0, 1, 1, 2)))]
     first = chance.choice(AGGREGATES[chance.choice([*there, *there, ""])])
     second = chance.choice(AGGREGATES[chance.choice([*there, ""])])
-    word = "AND" if " WHERE p." in source.text else "WHERE"
-    where = f" {word} {' AND '.join(dict.fromkeys(conditions))}" if conditions else ""
-    values = f"{first} AS n, {second} AS v"
+    asked = Select(source, (first, second), tuple(dict.fromkeys(conditions)))
     keys = [chance.choice(KEYS[chance.choice(there)])] if chance.random() < 0.6 else []
     if not keys:
-        return f"SELECT {values} FROM {source.text}{where}"
+        return asked
     keys += [each for each in [chance.choice(KEYS[chance.choice(there)])] if each not in keys and chance.random() < 0.3]
     grouping = chance.choice(GROUPINGS)(keys)
     alone = len(keys) == 1 and grouping == keys[0]  # so that no two groups are equal in an order
     over = f", {chance.choice(OVER).format(key=keys[0])} AS o" if alone and chance.random() < 0.2 else ""
     end = chance.choice(ENDS) if alone and chance.random() < 0.4 else ""
-    return f"SELECT {keys[0]} AS k, {values}{over} FROM {source.text}{where} GROUP BY {grouping}{end}"
+    return replace(asked, keys=tuple(keys), grouping=grouping, over=over, end=end)

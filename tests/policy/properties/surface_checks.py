@@ -69,8 +69,11 @@ def looser_when_tighter(before: Subject, after: Subject, questions: Iterable[str
 
 
 def disguised(subject: Subject, questions: Iterable[str]) -> Found:
-    """P8: other words for a question that have another verdict. Who orders rows, orders those of the whole question."""
-    for sql in (each for each in questions if " ORDER BY n" not in each and not each.startswith("WITH")):
+    """P8: other words for a question that have another verdict. Who orders rows, orders those of the whole question.
+
+    A VALUES list in front of a UNION has no other words.
+    """
+    for sql in (each for each in questions if " ORDER BY n" not in each and not each.startswith(("WITH", "VALUES"))):
         for other in (f"WITH q AS ({sql}) SELECT * FROM q", f"SELECT x.* FROM ({sql}) x"):
             if subject.verdict(other, NORTH) != subject.verdict(sql, NORTH):
                 yield sql, other, subject.verdict(sql, NORTH), subject.verdict(other, NORTH)

@@ -6,6 +6,7 @@ use tacit_net::PartyId;
 
 use crate::bits::{planes_of, vector_of};
 use crate::linear::Column;
+use crate::ops::nonzero_digits;
 use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes};
 
 /// A value in clear, in place of a share.
@@ -102,19 +103,17 @@ impl Backend for Clear {
         Ok(terms.iter().map(|pairs| Open(product(pairs))).collect())
     }
 
-    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
+    fn scan_product<S: LinearScan<u32, N>, const N: usize>(
         &mut self,
-        _digit: &[&Self::Bits],
-        bits: [&Self::Bits; N],
-    ) -> Result<Self::Vector<R>> {
-        let flags: Vec<Open<Vec<R>>> = self.inject(&bits)?;
-        let columns: [&[R]; N] = std::array::from_fn(|t| flags[t].0.as_slice());
-        let mut factors: [Vec<R>; N] = columns.map(|c| vec![R::ZERO; c.len()]);
-        let mut base = vec![R::ZERO; columns[0].len()];
+        digit: &[&Self::Bits],
+    ) -> Result<Self::Vector<u32>> {
+        let flags = nonzero_digits(self, digit)?;
+        let flags: Vec<Open<Vec<u32>>> = self.inject(&flags.iter().collect::<Vec<_>>())?;
+        let columns: [&[u32]; N] = std::array::from_fn(|t| flags[t].0.as_slice());
+        let mut factors: [Vec<u32>; N] = columns.map(|c| vec![0; c.len()]);
+        let mut base = vec![0; columns[0].len()];
         S::start(columns).piece(columns, factors.each_mut().map(Vec::as_mut_slice), &mut base);
-        let row = |i: usize| {
-            (0..N).fold(base[i].add(R::from_u128(i as u128)), |sum, t| sum.add(columns[t][i].mul(factors[t][i])))
-        };
+        let row = |i: usize| (0..N).fold(base[i].add(i as u32), |sum, t| sum.add(columns[t][i].mul(factors[t][i])));
         Ok(Open((0..base.len()).map(row).collect()))
     }
 

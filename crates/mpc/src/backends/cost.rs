@@ -48,6 +48,8 @@ pub trait Costs: Default {
     const SIGNS: bool = false;
     /// [`crate::Backend::SUMS_PRODUCTS`] of the engine.
     const SUMS_PRODUCTS: bool = true;
+    /// Whether the engine scans a digit as it is. Others make the bits of its values first, gate by gate.
+    const SCANS_DIGITS: bool = false;
     /// Whether the engine chooses between garbled circuits and gates by the network between the nodes.
     const GARBLES: bool = false;
     /// ANDs, in groups with a common factor.
@@ -85,12 +87,8 @@ pub trait Costs: Default {
         cost += self.inner_products(&products, bytes);
         cost
     }
-    /// A sum of `bits` bits times vectors that a scan of the bits gives.
-    fn scan_product(&mut self, rows: usize, bits: usize, bytes: usize) -> Cost {
-        let mut cost = self.inject(&vec![rows; bits], bytes);
-        cost += self.inner_products(&[Products { rows, count: bits }], bytes);
-        cost
-    }
+    /// A sum of `bits` bits times vectors that a scan of the bits gives: they tell the values of a digit but zero.
+    fn scan_product(&mut self, rows: usize, bits: usize) -> Cost;
     /// Injection of planes of these lengths.
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost;
     /// Decomposition of vectors of these lengths to `width` planes.

@@ -2,6 +2,9 @@
 //! primitives.
 //!
 //! Because control flow never depends on secrets, the sum is what a real run of the same call sends, to the byte.
+//!
+//! The memory that it predicts is of all columns that are there at a time. Beside them it counts twice what a primitive
+//! sends: a message is made, and another one arrives.
 
 use std::time::Duration;
 
@@ -10,21 +13,35 @@ use tacit_net::{Cost, PartyId};
 
 use super::clients;
 use super::cost::{Costs, Needs, Ordered, Products};
+use super::stored::{Memory, Stored};
 use crate::circuits::Evaluation;
+use crate::linear::Column;
+use crate::ops::nonzero_digits;
 use crate::products::common_factors;
 use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes};
 
-/// A column of which only the number of rows is known.
+/// A column of which only the number of rows is known, and what it takes of memory.
 #[derive(Clone)]
-pub struct Counted(usize);
+pub struct Counted {
+    rows: usize,
+    stored: Stored,
+}
 
-impl<T> Linear<T> for Counted {
-    fn map_many(_inputs: &[&Self], outputs: usize, rows: usize, _map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self> {
-        vec![Counted(rows); outputs]
+impl Counted {
+    fn new<T: Column>(rows: usize, memory: &Memory) -> Self {
+        Self { rows, stored: memory.column(T::bytes(rows)) }
+    }
+}
+
+impl<T: Column> Linear<T> for Counted {
+    fn map_many(inputs: &[&Self], outputs: usize, rows: usize, _map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self> {
+        // Without inputs it is nobody's.
+        let memory = inputs.first().map_or_else(Memory::default, |input| input.stored.memory().clone());
+        (0..outputs).map(|_| Counted::new::<T>(rows, &memory)).collect()
     }
 
     fn rows(&self) -> usize {
-        self.0
+        self.rows
     }
 }
 
@@ -35,6 +52,7 @@ pub struct Tally<E> {
     total: Cost,
     engine: E,
     circuits: Circuits,
+    memory: Memory,
 }
 
 /// Circuits that an engine was asked to evaluate as a whole, and those of them that it did.
@@ -49,7 +67,8 @@ pub struct Circuits {
 impl<E: Costs> Tally<E> {
     /// A tally for nodes of these names, in engine order.
     pub fn new(names: Vec<String>) -> Self {
-        Self { names, clients: vec![], total: Cost::default(), engine: E::default(), circuits: Circuits::default() }
+        let (total, engine, circuits, memory) = Default::default();
+        Self { names, clients: vec![], total, engine, circuits, memory }
     }
 
     /// The same for nodes that have these clients.
@@ -65,6 +84,36 @@ impl<E: Costs> Tally<E> {
     /// The circuits since this was last asked.
     pub fn take_circuits(&mut self) -> Circuits {
         std::mem::take(&mut self.circuits)
+    }
+
+    /// The memory that all columns of a node take, in bytes.
+    pub fn memory(&self) -> u64 {
+        self.memory.now() * E::COMPONENTS as u64
+    }
+
+    /// The most memory that a node has taken at a time since this was last asked, in bytes.
+    pub fn take_memory(&mut self) -> u64 {
+        self.memory.take_most() * E::COMPONENTS as u64
+    }
+
+    /// Counts bytes that a node has for a moment, beside all columns.
+    pub fn pass(&mut self, bytes: u64) {
+        self.memory.pass(bytes / E::COMPONENTS as u64);
+    }
+
+    /// Adds the cost of a primitive. Its messages are in memory beside all columns.
+    fn pay(&mut self, cost: Cost) {
+        let sent = cost.sent.iter().max().copied().unwrap_or(0);
+        self.memory.pass(2 * sent / E::COMPONENTS as u64);
+        self.total += cost;
+    }
+
+    fn bits(&self, rows: usize) -> Counted {
+        Counted::new::<Plane>(rows, &self.memory)
+    }
+
+    fn vector<R: Ring>(&self, rows: usize) -> Counted {
+        Counted::new::<Vec<R>>(rows, &self.memory)
     }
 
     /// Processor time of each node since this was last asked ([`Costs::processor`]).
@@ -99,22 +148,19 @@ impl<E: Costs> Tally<E> {
 
     /// Counts a table that an owner will share, without data.
     pub fn columns(&self, shape: Shape) -> Rows<Self> {
-        let column = Counted(shape.rows);
+        let rows = shape.rows;
         Rows {
-            rows: shape.rows,
-            bits: vec![column.clone(); shape.bits],
-            r32: vec![column.clone(); shape.r32],
-            r64: vec![column.clone(); shape.r64],
-            r128: vec![column; shape.r128],
+            rows,
+            bits: (0..shape.bits).map(|_| self.bits(rows)).collect(),
+            r32: (0..shape.r32).map(|_| self.vector::<u32>(rows)).collect(),
+            r64: (0..shape.r64).map(|_| self.vector::<u64>(rows)).collect(),
+            r128: (0..shape.r128).map(|_| self.vector::<u128>(rows)).collect(),
         }
     }
 }
 
-fn lengths<T>(columns: &[&Counted]) -> Vec<usize>
-where
-    Counted: Linear<T>,
-{
-    columns.iter().map(|c| c.0).collect()
+fn lengths(columns: &[&Counted]) -> Vec<usize> {
+    columns.iter().map(|c| c.rows).collect()
 }
 
 impl<E: Costs> SharedTypes for Tally<E> {
@@ -128,11 +174,11 @@ impl<E: Costs> Backend for Tally<E> {
     }
 
     fn public_bits(&self, rows: usize, _value: impl FnOnce() -> Plane) -> Counted {
-        Counted(rows)
+        self.bits(rows)
     }
 
     fn public_vector<R: Ring>(&self, rows: usize, _value: impl FnOnce() -> Vec<R>) -> Counted {
-        Counted(rows)
+        self.vector::<R>(rows)
     }
 
     const INJECT_AT_MOST: usize = E::INJECT_AT_MOST;
@@ -142,78 +188,79 @@ impl<E: Costs> Backend for Tally<E> {
     fn and_xor(&mut self, x: &[&Counted], y: &[&Counted], _base: &[Option<&Counted>]) -> Result<Vec<Counted>> {
         let groups = common_factors(x, y);
         let products: Vec<Products> =
-            groups.iter().map(|group| Products { rows: group.common(x, y).0, count: group.outputs.len() }).collect();
+            groups.iter().map(|group| Products { rows: group.common(x, y).rows, count: group.outputs.len() }).collect();
         let cost = self.engine.and(&products);
-        self.total += cost;
+        self.pay(cost);
         Ok(x.iter().map(|&c| c.clone()).collect())
     }
 
     fn evaluate(&mut self, what: Evaluation, inputs: &[&Counted]) -> Result<Option<Vec<Counted>>> {
-        let (rows, circuits) = (inputs[0].0, usize::from(matches!(what, Evaluation::Whole(_))));
+        let (rows, circuits) = (inputs[0].rows, usize::from(matches!(what, Evaluation::Whole(_))));
         self.circuits.asked += circuits;
         let Some((cost, planes)) = self.engine.evaluate(what, rows) else { return Ok(None) };
         self.circuits.whole += circuits;
-        self.total += cost;
-        Ok(Some(vec![Counted(rows); planes]))
+        self.pay(cost);
+        Ok(Some((0..planes).map(|_| self.bits(rows)).collect()))
     }
 
     fn inner_products<R: Ring>(&mut self, terms: &[Vec<(&Counted, &Counted)>]) -> Result<Vec<Counted>> {
         let outputs: Vec<Counted> = terms.iter().map(|pairs| pairs[0].0.clone()).collect();
-        let products = |pairs: &Vec<(&Counted, &Counted)>| Products { rows: pairs[0].0.0, count: pairs.len() };
+        let products = |pairs: &Vec<(&Counted, &Counted)>| Products { rows: pairs[0].0.rows, count: pairs.len() };
         let cost = self.engine.inner_products(&terms.iter().map(products).collect::<Vec<_>>(), size_of::<R>());
-        self.total += cost;
+        self.pay(cost);
         Ok(outputs)
     }
 
     fn select<R: Ring>(&mut self, bits: &[&Counted], x: &[&Counted]) -> Result<Vec<Counted>> {
-        let cost = self.engine.select(&lengths::<Plane>(bits), size_of::<R>());
-        self.total += cost;
+        let cost = self.engine.select(&lengths(bits), size_of::<R>());
+        self.pay(cost);
         Ok(x.iter().map(|&c| c.clone()).collect())
     }
 
-    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
-        &mut self,
-        _digit: &[&Counted],
-        bits: [&Counted; N],
-    ) -> Result<Counted> {
-        let cost = self.engine.scan_product(bits[0].0, N, size_of::<R>());
-        self.total += cost;
-        Ok(bits[0].clone())
+    fn scan_product<S: LinearScan<u32, N>, const N: usize>(&mut self, digit: &[&Counted]) -> Result<Counted> {
+        if !E::SCANS_DIGITS {
+            nonzero_digits(self, digit)?;
+        }
+        let rows = digit[0].rows;
+        let cost = self.engine.scan_product(rows, N);
+        self.pay(cost);
+        Ok(self.vector::<u32>(rows))
     }
 
     fn inject<R: Ring>(&mut self, bits: &[&Counted]) -> Result<Vec<Counted>> {
-        let cost = self.engine.inject(&lengths::<Plane>(bits), size_of::<R>());
-        self.total += cost;
-        Ok(bits.iter().map(|&c| c.clone()).collect())
+        let cost = self.engine.inject(&lengths(bits), size_of::<R>());
+        self.pay(cost);
+        Ok(bits.iter().map(|c| self.vector::<R>(c.rows)).collect())
     }
 
     fn summands<R: Ring>(&mut self, x: &[&Counted], width: usize) -> Result<Vec<[Vec<Counted>; 2]>> {
-        let cost = self.engine.summands(&lengths::<Plane>(x), width);
-        self.total += cost;
-        Ok(x.iter().map(|&c| [vec![c.clone(); width], vec![c.clone(); width]]).collect())
+        let cost = self.engine.summands(&lengths(x), width);
+        self.pay(cost);
+        let planes = |rows| (0..width).map(|_| self.bits(rows)).collect();
+        Ok(x.iter().map(|c| [planes(c.rows), planes(c.rows)]).collect())
     }
 
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Counted, Vec<Counted>)> {
         let cost = self.engine.mask(rows, R::BITS as usize);
-        self.total += cost;
-        Ok((Counted(rows), vec![Counted(rows); R::BITS as usize]))
+        self.pay(cost);
+        Ok((self.vector::<R>(rows), (0..R::BITS).map(|_| self.bits(rows)).collect()))
     }
 
     fn unmask<R: Ring>(&mut self, mask: Counted, _difference: &[&Counted]) -> Result<Counted> {
-        let cost = self.engine.unmask(mask.0, R::BITS as usize);
-        self.total += cost;
+        let cost = self.engine.unmask(mask.rows, R::BITS as usize);
+        self.pay(cost);
         Ok(mask)
     }
 
     fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {
         let cost = self.engine.shuffle(rows.shape());
-        self.total += cost;
+        self.pay(cost);
         Ok(rows)
     }
 
     fn shuffle_reveal(&mut self, rows: Rows<Self>, reveal: Rows<Self>) -> Result<(Rows<Self>, Block)> {
         let cost = self.engine.shuffle_reveal(rows.shape(), reveal.shape());
-        self.total += cost;
+        self.pay(cost);
         let shape = Shape { rows: 0, ..reveal.shape() };
         Ok((rows, Block::zeros(shape)))
     }
@@ -225,7 +272,7 @@ impl<E: Costs> Backend for Tally<E> {
         } else {
             clients::dealt::<E>(nodes, owner.0, shape)
         };
-        self.total += cost;
+        self.pay(cost);
         Ok(self.columns(shape))
     }
 
@@ -235,11 +282,11 @@ impl<E: Costs> Backend for Tally<E> {
         let recipients: Vec<usize> = permit.recipients().iter().filter_map(place).collect();
         let clients = permit.recipients().iter().filter(|name| self.clients.contains(name)).count();
         if clients > 0 {
-            self.total += clients::given(self.names.len(), clients, rows.shape());
+            self.pay(clients::given(self.names.len(), clients, rows.shape()));
         }
         if clients == 0 || !recipients.is_empty() {
             let cost = self.engine.open(rows.shape(), &recipients);
-            self.total += cost;
+            self.pay(cost);
         }
         Ok(None)
     }
@@ -248,7 +295,7 @@ impl<E: Costs> Backend for Tally<E> {
         permit.check_announcement(&self.names.iter().map(String::as_str).collect::<Vec<_>>())?;
         let nodes = self.names.len();
         let cost = if owner.0 < nodes { self.engine.announce(owner.0) } else { clients::told(nodes, owner.0) };
-        self.total += cost;
+        self.pay(cost);
         Ok(number.expect("a tally is told every size"))
     }
 }

@@ -299,6 +299,14 @@ fn receive_all<T: Pod + Send>(session: &mut Session, from: PartyId, mut vectors:
     Ok(count)
 }
 
+/// Receives as many cells as there is room for.
+pub(in crate::backends) fn recv_into<T: Pod>(session: &mut Session, from: PartyId, cells: &mut [T]) -> Result<()> {
+    session.recv(from, bytemuck::cast_slice_mut(cells))?;
+    // A share that came from a peer is as secret as one that was drawn.
+    tacit_marks::secret(cells);
+    Ok(())
+}
+
 /// Receives a plane.
 pub(in crate::backends) fn recv_plane(session: &mut Session, from: PartyId, rows: usize) -> Result<Plane> {
     Ok(Plane::from_words(rows, recv_cells(session, from, words_for(rows))?))

@@ -17,29 +17,50 @@ pub fn add<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> Result<Planes
 
 /// The adder of few levels.
 pub(super) fn add_by_gates<G: Gates>(g: &mut G, x: &[G::Wire], y: &[G::Wire]) -> Result<Vec<G::Wire>, G::Error> {
-    let top = x.len() - 1;
-    let sums = g.xor_all(&refs(x), &refs(y));
-    let mut generate = g.and(&refs(&x[..top]), &refs(&y[..top]))?;
-    let mut propagate = sums[..top].to_vec();
+    Ok(add_all_by_gates(g, &[(x, y)])?.swap_remove(0))
+}
+
+/// Two numbers of one positive width.
+pub(super) type Pair<'a, W> = (&'a [W], &'a [W]);
+
+/// Several sums of equally wide numbers, on the levels of one.
+pub(super) fn add_all_by_gates<G: Gates>(
+    g: &mut G,
+    pairs: &[Pair<'_, G::Wire>],
+) -> Result<Vec<Vec<G::Wire>>, G::Error> {
+    let top = pairs[0].0.len() - 1;
+    let sums: Vec<Vec<G::Wire>> = pairs.iter().map(|(x, y)| g.xor_all(&refs(x), &refs(y))).collect();
+    let (left, right): (Vec<_>, Vec<_>) = pairs.iter().flat_map(|(x, y)| std::iter::zip(&x[..top], &y[..top])).unzip();
+    let generate = g.and(&left, &right)?;
+    let propagate: Vec<G::Wire> = sums.iter().flat_map(|sum| sum[..top].to_vec()).collect();
+    let mut prefixes = Prefixes { top, generate, propagate };
     let mut span = 1;
     while span < top {
-        sklansky_level(g, &mut generate, &mut propagate, span)?;
+        sklansky_level(g, &mut prefixes, span)?;
         span *= 2;
     }
-    let carries = g.xor_all(&refs(&sums[1..]), &refs(&generate));
-    Ok(std::iter::once(sums[0].clone()).chain(carries).collect())
+    let with_carries = |(k, sum): (usize, Vec<G::Wire>)| {
+        let carries = &prefixes.generate[k * top..(k + 1) * top];
+        let carried = g.xor_all(&refs(&sum[1..]), &refs(carries));
+        std::iter::once(sum[0].clone()).chain(carried).collect()
+    };
+    Ok(sums.into_iter().enumerate().map(with_carries).collect())
+}
+
+/// Of several sums, one behind the other, whether the positions up to each one generate or propagate a carry.
+struct Prefixes<W> {
+    /// Positions of each sum.
+    top: usize,
+    generate: Vec<W>,
+    propagate: Vec<W>,
 }
 
 /// Position i in the upper half of each block of 2 span positions takes in the last position of the lower half.
-fn sklansky_level<G: Gates>(
-    g: &mut G,
-    generate: &mut [G::Wire],
-    propagate: &mut [G::Wire],
-    span: usize,
-) -> Result<(), G::Error> {
-    let upper: Vec<usize> = (0..generate.len()).filter(|i| i / span % 2 == 1).collect();
-    let lower = |i: usize| i / span * span - 1;
-    let wide: Vec<usize> = upper.iter().copied().filter(|i| i / span > 1).collect();
+fn sklansky_level<G: Gates>(g: &mut G, prefixes: &mut Prefixes<G::Wire>, span: usize) -> Result<(), G::Error> {
+    let Prefixes { top, generate, propagate } = prefixes;
+    let upper: Vec<usize> = (0..generate.len()).filter(|place| place % *top / span % 2 == 1).collect();
+    let lower = |place: usize| place - place % *top + (place % *top / span * span - 1);
+    let wide: Vec<usize> = upper.iter().copied().filter(|place| place % *top / span > 1).collect();
     let (mut left, mut right) = (Vec::new(), Vec::new());
     left.extend(upper.iter().map(|&i| &propagate[i]));
     right.extend(upper.iter().map(|&i| &generate[lower(i)]));

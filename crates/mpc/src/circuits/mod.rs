@@ -7,9 +7,11 @@
 mod arithmetic;
 mod compare;
 mod convert;
+mod division;
 mod gates;
 mod leading;
 mod named;
+mod reciprocal;
 mod select;
 pub mod small;
 mod whole;
@@ -17,8 +19,10 @@ mod whole;
 pub use arithmetic::{add, sign};
 pub use compare::{and_all, and_pairs, equal, less_than, or_all};
 pub use convert::{resize, to_planes, to_ring};
+pub use division::divide;
 pub use gates::{Blank, Counts, Gates};
 pub use leading::leading_one;
+pub use reciprocal::Reciprocal;
 pub use select::{mask_all, mux};
 
 pub use crate::function::{Evaluation, Function};

@@ -5,6 +5,7 @@ use std::sync::{LazyLock, Mutex};
 
 use super::arithmetic::{add_by_gates, carry_by_gates};
 use super::compare::{and_all_by_gates, less_by_gates};
+use super::division::divide_by_gates;
 use super::{Blank, Counts, Function, Gates, small};
 use crate::Result;
 
@@ -22,6 +23,7 @@ impl Function {
             }
             Self::LessThan { .. } => vec![less_by_gates(g, x, y)?],
             Self::All { .. } => vec![and_all_by_gates(g, inputs.to_vec())?],
+            Self::Division { dividend, .. } => divide_by_gates(g, &inputs[..dividend], &inputs[dividend..])?,
         })
     }
 
@@ -33,6 +35,7 @@ impl Function {
             Self::SumSign { width } => small::add(g, x, y)?.split_off(width - 1),
             Self::LessThan { .. } => vec![small::less_than(g, x, y)?],
             Self::All { .. } => vec![small::and_all(g, inputs)?],
+            Self::Division { dividend, .. } => small::divide(g, &inputs[..dividend], &inputs[dividend..])?,
         })
     }
 
@@ -74,5 +77,7 @@ mod tests {
         assert_eq!(counts(Function::SumSign { width: 33 }), [(6, 63), (32, 32)]);
         assert_eq!(counts(Function::LessThan { width: 32 }), [(6, 63), (32, 32)]);
         assert_eq!(counts(Function::All { planes: 7 }), [(3, 6), (6, 6)]);
+        let division = Function::Division { dividend: 32, divisor: 32 };
+        assert_eq!(counts(division), [(135, 4693), (33 * 32, 2 * 32 * 32)]);
     }
 }

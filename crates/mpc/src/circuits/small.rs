@@ -59,3 +59,30 @@ pub fn and_all<G: Gates>(g: &mut G, wires: &[G::Wire]) -> Result<G::Wire, G::Err
     let (first, others) = wires.split_first().expect("at least one");
     others.iter().try_fold(first.clone(), |all, wire| Ok(g.and(&[&all], &[wire])?.swap_remove(0)))
 }
+
+/// x / y of unsigned numbers, and behind it the remainder: 2 ANDs for each bit of x and each of y. Arbitrary where y is
+/// 0.
+///
+/// From the highest bit of x on: what remains takes in the next bit, and y is taken away where that leaves no negative
+/// number.
+///
+/// # Errors
+/// That of the gates.
+pub fn divide<G: Gates>(g: &mut G, x: &[G::Wire], y: &[G::Wire]) -> Result<Vec<G::Wire>, G::Error> {
+    let zero = g.xor(&y[0], &y[0]);
+    let divisor: Vec<G::Wire> = y.iter().cloned().chain([zero.clone()]).collect();
+    let (mut rest, mut quotient) = (vec![zero; y.len()], Vec::new());
+    for bit in x.iter().rev() {
+        let taken: Vec<G::Wire> = std::iter::once(bit.clone()).chain(rest).collect();
+        // t - y = not(not(t) + y)
+        let complement: Vec<G::Wire> = taken.iter().map(|wire| g.not(wire)).collect();
+        let negated = add(g, &complement, &divisor)?;
+        let fits = negated[y.len()].clone();
+        let changes: Vec<G::Wire> =
+            std::iter::zip(&negated[..y.len()], &complement).map(|(x, y)| g.xor(x, y)).collect();
+        let base: Vec<_> = taken[..y.len()].iter().map(Some).collect();
+        rest = g.and_xor(&changes.iter().collect::<Vec<_>>(), &vec![&fits; y.len()], &base)?;
+        quotient.push(fits);
+    }
+    Ok(quotient.into_iter().rev().chain(rest).collect())
+}

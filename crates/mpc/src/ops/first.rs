@@ -13,7 +13,7 @@
 //!
 //! Cost: n rows with keys of w bits and W bits are shuffled, compared, partitioned and moved once, then a half
 //! to an eighth of them, and so on. That takes about 3 (w + log2 n) + 3 W + 200 bits a row, as much as a sort takes for
-//! some planes of the key. About 31 rounds for each narrowing under rep3.
+//! some planes of the key. About 30 rounds for each narrowing under rep3.
 
 use super::{label_width, partition, sort_order};
 use crate::circuits::{self, Planes};

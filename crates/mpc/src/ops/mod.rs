@@ -13,6 +13,7 @@ pub use merge::{Merging, merge};
 #[cfg(test)]
 pub(crate) use permute::numbers_of;
 pub use permute::{apply, invert};
+pub(crate) use sort::nonzero_digits;
 pub use sort::{label_width, partition, place_by_labels, sort_order, sorted_labels};
 pub use sums::{Chosen, sums_where};
 pub use trial::{Moments, Subjects, events_of, moments};

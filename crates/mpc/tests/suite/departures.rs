@@ -5,7 +5,7 @@ use std::thread;
 
 use tacit_math::Plane;
 use tacit_mpc::backends::{Components, Networked, Rep3, Two};
-use tacit_mpc::{Block, Rows};
+use tacit_mpc::{Backend, Block, Rows};
 use tacit_net::{Options, PartyId, memory};
 
 /// The parties; an engine's nodes are the first of them.
@@ -65,6 +65,22 @@ fn says_nothing<B: Networked>() {
 fn a_revealed_arrangement_says_nothing_of_the_permutation() {
     says_nothing::<Rep3>();
     says_nothing::<Two>();
+}
+
+/// Row numbers in vectors over two rings: both have the same masks at the node that sends and at the one that stays.
+#[test]
+fn numbers_of_all_kinds_are_revealed_together() {
+    let numbers: [u32; 4] = [2, 0, 3, 1];
+    let data =
+        Block { rows: 4, r32: vec![numbers.to_vec()], r64: vec![numbers.map(u64::from).to_vec()], ..Block::default() };
+    let revealed = on_nodes::<Rep3, _>(|b| {
+        let reveal = shared(b, &data);
+        b.shuffle_reveal(Rows::empty(4), reveal).expect("revealed").1
+    });
+    for revealed in revealed {
+        let wide: Vec<u64> = revealed.r32[0].iter().map(|&number| number.into()).collect();
+        assert_eq!(wide, revealed.r64[0], "the same row's number");
+    }
 }
 
 /// Bits of the components that a node holds of a secret, over many inputs of it: one word each of a plane and a vector.

@@ -65,16 +65,17 @@ fn run(circuit: &Circuit, input: &Block, known: Known) -> (Vec<Vec<bool>>, Cost)
     (views.into_iter().next().expect("a node").0, cost)
 }
 
-/// x + y, whether x < y, and the smaller one.
+/// x + y, whether x < y, the smaller one, and x / y with what remains.
 fn circuit(width: usize) -> Circuit {
     let (mut build, inputs) = Builder::new(2 * width);
     let (x, y) = inputs.split_at(width);
     let Ok(sum) = small::add(&mut build, x, y);
     let Ok(less) = small::less_than(&mut build, x, y);
     let Ok(least) = mux(&mut build, &less, x, y);
-    let outputs = [sum, vec![less], least].concat();
+    let Ok(quotient) = small::divide(&mut build, x, y);
+    let outputs = [sum, vec![less], least, quotient].concat();
     let circuit = build.finish(&outputs);
-    assert_eq!(circuit.ands(), 3 * width - 1);
+    assert_eq!(circuit.ands(), 3 * width - 1 + 2 * width * width);
     circuit
 }
 
@@ -98,6 +99,11 @@ fn check(width: usize, rows: usize, known: Known) {
         assert_eq!(number(&|j, row| opened[j][row], row), (x + y) & ((1 << width) - 1), "{x} + {y}");
         assert_eq!(opened[width][row], x < y, "{x} < {y}");
         assert_eq!(number(&|j, row| opened[width + 1 + j][row], row), x.min(y), "the smaller of {x} and {y}");
+        if let Some(quotient) = x.checked_div(y) {
+            let first = 2 * width + 1;
+            assert_eq!(number(&|j, row| opened[first + j][row], row), quotient, "{x} / {y}");
+            assert_eq!(number(&|j, row| opened[first + width + j][row], row), x % y, "what {x} / {y} leaves");
+        }
     }
     let transferred = match known {
         Known::Shared => 2 * width,

@@ -3,6 +3,7 @@
 mod ahead;
 mod clients;
 mod departures;
+mod division;
 mod engines;
 mod faults;
 mod fixed;

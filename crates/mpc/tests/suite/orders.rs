@@ -150,9 +150,11 @@ impl Program for Permutations {
     fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
         let order = ops::partition(b, &x.bits[0])?;
         let inverse = ops::invert(b, order.clone())?;
-        let moved = ops::apply(b, x.clone(), order.clone())?;
-        let back = ops::apply(b, moved.clone(), inverse)?;
-        let mut out = Rows { r32: vec![order], ..moved };
+        let moved = ops::apply(b, x.clone(), order)?;
+        let back = ops::apply(b, moved.clone(), inverse.clone())?;
+        // Of a number of a row the bits count that row numbers need; a position is whole.
+        let positions = ops::invert(b, inverse)?;
+        let mut out = Rows { r32: vec![positions], ..moved };
         out.bits.extend(back.bits);
         Ok(out)
     }

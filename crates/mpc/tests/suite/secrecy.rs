@@ -213,6 +213,38 @@ fn only_approved_sizes_are_announced<B: Networked>() {
     }
 }
 
+/// One number modulo 2^32, and nothing else, is a count.
+fn only_a_count_is_opened_as_one<B: Networked>() {
+    let nodes = &["a", "b", "c"][..B::NODES];
+    let count = Shape { rows: 1, r32: 1, ..Shape::default() };
+    let of_kind = |kind: &str, is: PermitKind| {
+        let list =
+            format!(r#"[{{"site": "3.resize", "kind": "{kind}", "recipients": {nodes:?}, "columns": [], "rows": 9}}]"#);
+        let to: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+        Permits::from_json(&list).expect("a list").take("3.resize", &[is], &to, &[]).expect("approved")
+    };
+    for other in [
+        Shape { rows: 2, ..count },
+        Shape { r32: 2, ..count },
+        Shape { bits: 1, ..count },
+        Shape { r32: 0, r64: 1, ..count },
+        Shape { rows: 1, bits: 1, ..Shape::default() },
+    ] {
+        refused::<B>(other, |b, rows| b.open(rows, of_kind("count", PermitKind::Count)).map(drop));
+    }
+    refused::<B>(count, |b, rows| b.open(rows, of_kind("size", PermitKind::Size)).map(drop));
+    refused::<B>(count, |b, _| {
+        let own = (b.session().me() == PartyId(0)).then_some(6);
+        b.announce(PartyId(0), own, of_kind("count", PermitKind::Count)).map(drop)
+    });
+}
+
+#[test]
+fn engines_open_only_an_approved_count() {
+    only_a_count_is_opened_as_one::<Rep3>();
+    only_a_count_is_opened_as_one::<Two>();
+}
+
 #[test]
 fn engines_announce_only_approved_sizes() {
     only_approved_sizes_are_announced::<Rep3>();

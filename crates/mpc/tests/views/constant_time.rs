@@ -152,14 +152,11 @@ fn two_nodes_that_garble_branch_on_no_share() {
 #[test]
 fn two_nodes_with_many_rows_branch_on_no_share() {
     const VALUES: usize = 7;
-    let digit = Shape { bits: 3 + VALUES, ..shape(1 << 16) };
+    let digit = Shape { bits: 3, ..shape(1 << 16) };
     let chosen = item("elements chosen by a digit", Block::random(digit, &mut Prg::new(&Seed::from_bytes([3; 16]))), {
         |b: &mut Two, x: Rows<Two>| {
-            let planes: Vec<_> = x.bits.iter().collect();
-            let (digit, flags) = planes.split_first_chunk::<3>().expect("a digit");
-            let flags = *flags.first_chunk::<VALUES>().expect("a flag for each value but zero");
-            let r64 = vec![b.scan_product::<u64, Before<VALUES>, VALUES>(digit, flags)?];
-            Ok(Rows { r64, ..Rows::empty(x.rows) })
+            let r32 = vec![b.scan_product::<Before<VALUES>, VALUES>(&x.bits.iter().collect::<Vec<_>>())?];
+            Ok(Rows { r32, ..Rows::empty(x.rows) })
         }
     });
     let methods = [

@@ -57,14 +57,14 @@ impl Method {
 }
 
 /// For each column the sum of what came before a row.
-pub struct Before<const N: usize>([u64; N]);
+pub struct Before<const N: usize>([u32; N]);
 
-impl<const N: usize> LinearScan<u64, N> for Before<N> {
-    fn start(_columns: [&[u64]; N]) -> Self {
+impl<const N: usize> LinearScan<u32, N> for Before<N> {
+    fn start(_columns: [&[u32]; N]) -> Self {
         Self([0; N])
     }
 
-    fn piece(&mut self, columns: [&[u64]; N], factors: [&mut [u64]; N], base: &mut [u64]) {
+    fn piece(&mut self, columns: [&[u32]; N], factors: [&mut [u32]; N], base: &mut [u32]) {
         for ((sum, column), factors) in self.0.iter_mut().zip(columns).zip(factors) {
             for ((&x, factor), base) in column.iter().zip(factors).zip(&mut *base) {
                 (*factor, *base) = (*sum, *sum);
@@ -88,7 +88,7 @@ impl Program for Method {
             Self::Mul => of(0, 2, 2, 2),
             Self::InnerProducts => of(0, 0, 3, 0),
             Self::Select => of(2, 1, 0, 1),
-            Self::ScanProduct => of(1, 0, 0, 0),
+            Self::ScanProduct => of(2, 0, 0, 0),
             Self::Inject => of(2, 0, 0, 0),
             Self::Summands | Self::Carries => of(0, 1, 0, 0),
             Self::Mask => of(0, 0, 0, 0),
@@ -121,9 +121,7 @@ impl Program for Method {
                 let r128 = b.select(&planes[1..], &[&x.r128[0]])?;
                 Rows { r32, r128, ..empty }
             }
-            Self::ScanProduct => {
-                Rows { r64: vec![b.scan_product::<u64, Before<1>, 1>(&planes, [planes[0]])?], ..empty }
-            }
+            Self::ScanProduct => Rows { r32: vec![b.scan_product::<Before<3>, 3>(&planes)?], ..empty },
             Self::Inject => {
                 let r32 = b.inject::<u32>(&planes)?;
                 Rows { r32, r128: b.inject::<u128>(&planes[..1])?, ..empty }
@@ -167,9 +165,8 @@ fn all_methods<B: Told + 'static>(rows: &[usize], sources: &[Source], effort: Ef
     }
 }
 
-// views: crates/mpc/src/backends/wire.rs
-// views: crates/mpc/src/backends/rep3/and.rs
-// views: crates/mpc/src/backends/rep3/multiply.rs
+// views: crates/mpc/src/backends/wire.rs crates/mpc/src/backends/numbers.rs
+// views: crates/mpc/src/backends/rep3/and.rs crates/mpc/src/backends/rep3/multiply.rs
 // views: crates/mpc/src/backends/rep3/scan.rs
 // views: crates/mpc/src/backends/rep3/inject.rs
 // views: crates/mpc/src/backends/rep3/convert.rs

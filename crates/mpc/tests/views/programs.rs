@@ -2,6 +2,7 @@
 
 use tacit_math::Prg;
 use tacit_mpc::backends::Rep3;
+use tacit_mpc::circuits::Reciprocal;
 use tacit_mpc::fixed::{self, Format};
 use tacit_mpc::ops::{self, Narrowing, Subjects};
 use tacit_mpc::{Backend, Block, Result, Rows, Shape, circuits};
@@ -18,6 +19,8 @@ pub enum Function {
     Equal,
     LessThan,
     LeadingOne,
+    Quotient,
+    Floor,
     Mux,
     MaskAll,
     ToPlanes,
@@ -43,7 +46,7 @@ pub enum Function {
 
 impl Function {
     /// All of them.
-    pub const ALL: [Self; 28] = [
+    pub const ALL: [Self; 30] = [
         Self::Add,
         Self::Sign,
         Self::AndAll,
@@ -51,6 +54,8 @@ impl Function {
         Self::Equal,
         Self::LessThan,
         Self::LeadingOne,
+        Self::Quotient,
+        Self::Floor,
         Self::Mux,
         Self::MaskAll,
         Self::ToPlanes,
@@ -91,9 +96,10 @@ impl Program for Function {
         match self {
             Self::Add | Self::Equal | Self::LessThan => of(8, 0, 0, 0),
             Self::AndAll | Self::OrAll | Self::LeadingOne | Self::ToRingNarrow => of(5, 0, 0, 0),
+            Self::Quotient => of(5, 0, 0, 0),
             Self::Mux => of(5, 0, 0, 0),
             Self::MaskAll => of(4, 0, 0, 0),
-            Self::Sign | Self::ToPlanes | Self::Truncate => of(0, 1, 0, 0),
+            Self::Sign | Self::ToPlanes | Self::Truncate | Self::Floor => of(0, 1, 0, 0),
             Self::ToRingWide => of(9, 0, 0, 0),
             Self::Multiply | Self::LessFixed | Self::EqualFixed => of(0, 2, 0, 0),
             Self::Divide | Self::DivideBySteps => of(0, 2, 0, 0),
@@ -126,6 +132,14 @@ impl Program for Function {
             Self::Equal => planes(vec![circuits::equal(b, x.rows, &x.bits[..half], &x.bits[half..])?]),
             Self::LessThan => planes(vec![circuits::less_than(b, &x.bits[..half], &x.bits[half..], true)?]),
             Self::LeadingOne => planes(circuits::leading_one(b, &x.bits)?),
+            Self::Quotient => {
+                let quotient = circuits::divide(b, &x.bits[..3], &x.bits[3..])?;
+                planes(quotient.into_iter().flatten().collect())
+            }
+            Self::Floor => {
+                let thirds = Reciprocal::new(-64, 63, 3).expect("few bits");
+                planes(thirds.floor(b, &x.r32[0])?)
+            }
             Self::Mux => planes(circuits::mux(b, &x.bits[0], &x.bits[1..3], &x.bits[3..])?),
             Self::MaskAll => planes(circuits::mask_all(b, &x.bits[0], &x.bits[1..])?),
             Self::ToPlanes => planes(circuits::to_planes(b, &x.r32[0], 7)?),
@@ -205,7 +219,9 @@ fn functions<B: Told + 'static>(long: bool, rows: &[usize], effort: Effort) {
 // views: crates/mpc/src/circuits/compare.rs
 // views: crates/mpc/src/circuits/whole.rs
 // views: crates/mpc/src/circuits/convert.rs
+// views: crates/mpc/src/circuits/division.rs
 // views: crates/mpc/src/circuits/leading.rs
+// views: crates/mpc/src/circuits/reciprocal.rs
 // views: crates/mpc/src/circuits/select.rs
 // views: crates/mpc/src/fixed.rs
 // views: crates/mpc/src/ops/permute.rs

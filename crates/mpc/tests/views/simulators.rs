@@ -9,6 +9,7 @@ use tacit_mpc::{Backend, Block, Result, Rows, Shape};
 use tacit_net::PartyId;
 use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed, seed};
 
+use crate::methods::Before;
 use crate::permits::permit;
 use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
 use crate::world::{Ends, PARTIES, THIN, dealt, shape, tidy, watch};
@@ -48,6 +49,15 @@ impl Node<'_> {
 
     fn drawn(&mut self, generator: &str, block: &Block) {
         columns(block).into_iter().for_each(|column| self.seen.add(Kind::Drawn, generator, column));
+    }
+
+    /// What is received of the bundle that a shuffle reveals.
+    fn received_numbers(&mut self, steps: usize, block: &Block) {
+        let name = format!("from {}", (self.node + steps) % 3);
+        for column in &block.r32 {
+            // One byte each: there are at most 256 rows.
+            self.seen.add(Kind::Received, &name, column.iter().map(|number| *number as u8).collect::<Vec<_>>());
+        }
     }
 
     fn received(&mut self, steps: usize, block: &Block) {
@@ -127,6 +137,64 @@ fn inject(node: &mut Node<'_>) {
     }
 }
 
+/// crates/mpc/src/backends/rep3/scan.rs, of a digit of one plane: shares of its values and masked factors are uniform.
+/// The masks of the last step are any two whose difference is the first component of the result less what the node has
+/// computed.
+fn scan_product(node: &mut Node<'_>) {
+    let [digit, out] = ["digit", "places"].map(|name| [0, 1].map(|which| node.share(name, which)));
+    let one = Shape { r32: 1, ..shape(ROWS) };
+    let [c, first, second, with_next] = [(); 4].map(|()| node.random(one));
+    let bits = |which: usize| (0..ROWS).map(|i| u32::from(digit[which].bits[0].get(i))).collect::<Vec<u32>>();
+    let rows = |each: &dyn Fn(usize) -> u32| Block {
+        rows: ROWS,
+        r32: vec![(0..ROWS).map(each).collect()],
+        ..Block::default()
+    };
+    let (c_j, r, r_other) = (c.r32[0].clone(), first.r32[0].clone(), second.r32[0].clone());
+    let local = if node.node == 0 {
+        let (x, y) = (bits(0), bits(1));
+        rows(&|i| (x[i] ^ y[i]).wrapping_mul(r[i].wrapping_add(r_other[i])))
+    } else {
+        let d = bits(if node.node == 1 { 1 } else { 0 });
+        let one = u32::from(node.node == 2);
+        let x: Vec<u32> = (0..ROWS).map(|i| if d[i] == 1 { one.wrapping_sub(c_j[i]) } else { c_j[i] }).collect();
+        let before = |i: usize| x[..i].iter().fold(0u32, |sum, &x| sum.wrapping_add(x));
+        let number = |i: usize| if node.node == 1 { i as u32 } else { 0 };
+        rows(&|i| {
+            let y_0 = if d[i] == 1 { before(i) } else { 0 };
+            // The factor is the base, too.
+            let sum = before(i).wrapping_add(y_0).wrapping_add(number(i));
+            sum.wrapping_add(c_j[i].wrapping_mul(r[i].wrapping_add(r_other[i])))
+        })
+    };
+    // What is above the byte of a number is not sent, and not known of the mask.
+    let above = node.random(one);
+    let mut previous = with_next.clone().plus(&local).minus(&out[0]);
+    let bits = previous.r32[0].iter_mut().zip(&above.r32[0]);
+    bits.for_each(|(mask, above)| *mask = *mask & 0xff | above & !0xff);
+    match node.node {
+        0 => {
+            node.drawn(PREVIOUS, &c);
+            node.received_numbers(1, &first);
+            node.received_numbers(2, &second);
+            node.drawn(NEXT, &with_next);
+            node.drawn(PREVIOUS, &previous);
+        }
+        1 => {
+            node.received_numbers(2, &c);
+            [&first, &second, &with_next].into_iter().for_each(|drawn| node.drawn(NEXT, drawn));
+            node.drawn(PREVIOUS, &previous);
+        }
+        _ => {
+            node.drawn(NEXT, &c);
+            [&first, &second].into_iter().for_each(|drawn| node.drawn(PREVIOUS, drawn));
+            node.drawn(NEXT, &with_next);
+            node.drawn(PREVIOUS, &previous);
+        }
+    }
+    node.received_numbers(1, &out[1]);
+}
+
 /// crates/mpc/src/backends/rep3/convert.rs: dealt planes are the result's components, drawn or received.
 fn dealt_planes(node: &mut Node<'_>, name: &str) {
     let [mine, next] = [0, 1].map(|which| node.share(name, which));
@@ -190,11 +258,11 @@ fn shuffle(node: &mut Node<'_>) {
             node.drawn(NEXT, &more);
             node.drawn(NEXT, &others);
             node.received(1, &next.plus(&rows).gather(&first));
-            node.received(1, &part.clone().plus(&masks).gather(&first));
+            node.received_numbers(1, &part.clone().plus(&masks).gather(&first));
             node.drawn(PREVIOUS, &rows);
             node.drawn(PREVIOUS, &mine.minus(&rows));
             node.drawn(PREVIOUS, &masks);
-            node.received(2, &rest);
+            node.received_numbers(2, &rest);
         }
         1 => {
             node.drawn(PREVIOUS, &rows);
@@ -202,20 +270,20 @@ fn shuffle(node: &mut Node<'_>) {
             node.drawn(NEXT, &more);
             node.drawn(NEXT, &others);
             node.received(2, &mine);
-            node.received(2, &part);
+            node.received_numbers(2, &part);
             node.received(1, &next);
-            node.received(1, &rest);
+            node.received_numbers(1, &rest);
         }
         _ => {
             let arrived = mine.plus(&rows).gather(&first).minus(&more).gather(&second);
             node.received(1, &arrived);
-            node.received(1, &part.clone().minus(&masks).gather(&first).minus(&others).gather(&second));
+            node.received_numbers(1, &part.clone().minus(&masks).gather(&first).minus(&others).gather(&second));
             node.drawn(PREVIOUS, &more);
             node.drawn(PREVIOUS, &others);
             node.drawn(NEXT, &next.minus(&rows));
             node.drawn(NEXT, &rows);
             node.drawn(NEXT, &masks);
-            node.received(1, &rest);
+            node.received_numbers(1, &rest);
         }
     }
 }
@@ -246,6 +314,7 @@ enum Protocol {
     And,
     Mul,
     Inject,
+    ScanProduct,
     Summands,
     Unmask,
     Shuffle,
@@ -260,7 +329,7 @@ impl Protocol {
         match self {
             Self::And => of(2, 0),
             Self::Mul => of(0, 2),
-            Self::Inject => of(1, 0),
+            Self::Inject | Self::ScanProduct => of(1, 0),
             Self::Summands => of(0, 1),
             Self::Unmask => of(32, 0),
             Self::Shuffle | Self::ShuffleReveal | Self::Input | Self::Open => of(1, 1),
@@ -273,6 +342,7 @@ impl Protocol {
             Self::And => drop(b.and(&planes[..1], &planes[1..])?),
             Self::Mul => drop(b.mul(&[&x.r32[0]], &[&x.r32[1]])?),
             Self::Inject => drop(b.inject::<u32>(&planes)?),
+            Self::ScanProduct => drop(b.scan_product::<Before<1>, 1>(&planes)?),
             Self::Summands => drop(b.summands::<u32>(&[&x.r32[0]], 4)?),
             Self::Unmask => {
                 let (mask, _) = b.mask::<u32>(ROWS)?;
@@ -301,6 +371,7 @@ fn simulator(call: &str) -> Simulator {
         "and" => and,
         "mul" => mul,
         "inject" => inject,
+        "scan_product" => scan_product,
         "summands" => summands,
         "mask" => mask,
         "unmask" => unmask,
@@ -378,8 +449,8 @@ fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usi
 
 #[test]
 fn simulated_views_of_three_nodes_are_like_real_ones() {
-    use Protocol::{And, Inject, Input, Mul, Open, Shuffle, ShuffleReveal, Summands, Unmask};
-    for protocol in [And, Mul, Inject, Summands, Unmask, Shuffle, ShuffleReveal, Input, Open] {
+    use Protocol::{And, Inject, Input, Mul, Open, ScanProduct, Shuffle, ShuffleReveal, Summands, Unmask};
+    for protocol in [And, Mul, Inject, ScanProduct, Summands, Unmask, Shuffle, ShuffleReveal, Input, Open] {
         for (node, call, found) in differences(protocol, simulator) {
             assert!(
                 found.is_empty(),

@@ -269,16 +269,14 @@ impl<B: Networked> Backend for Watched<B> {
         self.call("select", shares, |b| b.select(bits, x), |out| (vectors::<R, _>("selected", out), nothing()))
     }
 
-    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
+    fn scan_product<S: LinearScan<u32, N>, const N: usize>(
         &mut self,
         digit: &[&Self::Bits],
-        bits: [&Self::Bits; N],
-    ) -> Result<Self::Vector<R>> {
+    ) -> Result<Self::Vector<u32>> {
         self.injections += N;
-        let mut shares = planes("digit", digit.iter().copied());
-        shares.extend(planes("bits", bits));
-        let results = |out: &B::Vector<R>| (vec![vector::<R>("places", out)], nothing());
-        self.call("scan_product", shares, |b| b.scan_product::<R, S, N>(digit, bits), results)
+        let shares = planes("digit", digit.iter().copied());
+        let results = |out: &B::Vector<u32>| (vec![vector::<u32>("places", out)], nothing());
+        self.call("scan_product", shares, |b| b.scan_product::<S, N>(digit), results)
     }
 
     fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {

@@ -297,9 +297,12 @@ impl CircuitPsi {
     ) -> tacit_mpc::Result<Joined<B>> {
         let (masks, values) = (self.values(), self.values());
         let own = Shape { rows: self.bins, ..self.payloads.receiver };
-        let known = |role| binned.as_ref().filter(|known| known.role == role).map(Binned::all);
-        let masks = b.input(sender, masks, known(Role::Sender))?;
-        let mut values = b.input(receiver, values.beside(own), known(Role::Receiver))?;
+        let (of_sender, of_receiver) = match binned {
+            Some(known) if known.role == Role::Sender => (Some(known.all()), None),
+            known => (None, known.map(Binned::all)),
+        };
+        let masks = b.input(sender, masks, of_sender)?;
+        let mut values = b.input(receiver, values.beside(own), of_receiver)?;
         let of_receiver = split_off(&mut values, masks.shape());
         let mut of_sender = sum(&masks, &values);
         let payload = of_sender.bits.split_off(self.tag_bits);
@@ -312,11 +315,11 @@ impl CircuitPsi {
 
 impl Binned {
     /// All that the party gives to the engine.
-    fn all(&self) -> Block {
-        let (mut out, own) = (self.share.clone(), &self.own);
-        out.bits.extend_from_slice(&own.bits);
-        out.r64.extend_from_slice(&own.r64);
-        out.r128.extend_from_slice(&own.r128);
+    fn all(self) -> Block {
+        let (mut out, own) = (self.share, self.own);
+        out.bits.extend(own.bits);
+        out.r64.extend(own.r64);
+        out.r128.extend(own.r128);
         out
     }
 }

@@ -37,7 +37,8 @@ pub fn steps(plan: &Measured) -> Result<Vec<f64>> {
     let permits = permits(&plan.engine, &plan.operators, &parties)?;
     let approved = Agreement::within_process(&plan.engine, plan.nodes.clone(), permits, plan.operators.clone());
     // Made ahead, correlations would be computed beside other steps.
-    let sessions = Session::in_memory(&Agreement { link: plan.link, ahead: false, ..approved }, &Options::default())?;
+    let sessions =
+        Session::in_memory(&Agreement { link: plan.link, ahead: false, ..approved }, &Options::default(), None)?;
     let barrier = Barrier::new(sessions.len());
     thread::scope(|scope| {
         let (operators, barrier) = (&operators, &barrier);

@@ -134,7 +134,7 @@ fn a_client_is_told_nothing_without_a_permit() {
             let mut permits: Vec<Json> = serde_json::from_str(&agreement.permits).expect("a list");
             change(&mut permits);
             agreement.permits = Json::from(permits).to_string();
-            let sessions = Session::in_memory(&agreement, &tacit_net::Options::default()).expect("a plan");
+            let sessions = Session::in_memory(&agreement, &tacit_net::Options::default(), None).expect("a plan");
             let ends = together(&sessions, |session| drive(session, &plan, None, false));
             let errors: Vec<RunError> = ends.into_iter().map(|end| end.expect_err("nobody ends in order")).collect();
             assert!(errors.iter().any(|error| error.fault() == Fault::Policy), "{name} on {engine}: {errors:?}");
@@ -218,7 +218,10 @@ fn who_has_no_part_is_no_client() {
     let with = |clients: &[&str]| {
         let clients = clients.iter().copied().map(String::from).collect();
         let agreement = Agreement { clients, ..plan.agreement("rep3") };
-        Session::in_memory(&agreement, &tacit_net::Options::default()).map(drop).expect_err("it is refused").to_string()
+        Session::in_memory(&agreement, &tacit_net::Options::default(), None)
+            .map(drop)
+            .expect_err("it is refused")
+            .to_string()
     };
     assert!(with(&["gus", "hal", "ivy", "jon"]).contains("\"jon\" is no client of this plan"));
     assert!(with(&["gus", "gus", "hal", "ivy"]).contains("named twice"));

@@ -16,7 +16,7 @@ fn approving(plan: &Plan, engine: &str, change: impl Fn(&mut Vec<Json>)) -> Vec<
     let mut permits: Vec<Json> = serde_json::from_str(&agreement.permits).expect("a list");
     change(&mut permits);
     agreement.permits = Json::from(permits).to_string();
-    Session::in_memory(&agreement, &tacit_net::Options::default()).expect("a plan")
+    Session::in_memory(&agreement, &tacit_net::Options::default(), None).expect("a plan")
 }
 
 /// How they end.
@@ -297,7 +297,7 @@ fn shares_of_another_kept_table_are_not_taken_up() {
     }
     // One is missing.
     let missing = Agreement { kept: Some(vec![]), ..plan.agreement("two") };
-    let refused = Session::in_memory(&missing, &tacit_net::Options::default()).map(drop);
+    let refused = Session::in_memory(&missing, &tacit_net::Options::default(), None).map(drop);
     assert_refused(refused, Fault::Input, "0 kept tables for a plan that reads 1; give all");
 }
 
@@ -306,7 +306,7 @@ fn engines_have_their_nodes() {
     let start = |engine: &str, nodes: &[&str]| {
         let nodes = nodes.iter().copied().map(String::from).collect();
         let agreement = Agreement::within_process(engine, nodes, "[]".into(), "[]".into());
-        Session::in_memory(&agreement, &tacit_net::Options::default()).map(drop)
+        Session::in_memory(&agreement, &tacit_net::Options::default(), None).map(drop)
     };
     let told = "there is no engine \"four\" of nodes; the engines are \"rep3\" and \"two\"";
     assert_refused(start("four", &["a", "b", "c", "d"]), Fault::Input, told);

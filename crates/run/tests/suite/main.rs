@@ -2,5 +2,6 @@
 
 mod clients;
 mod faults;
+mod memory;
 mod plans;
 mod world;

@@ -7,6 +7,7 @@ mod arithmetic;
 mod choice;
 mod compare;
 mod constant;
+mod division;
 mod logic;
 
 pub(crate) use compare::is_zero;
@@ -32,6 +33,8 @@ pub(crate) struct Scope<'a, B: Backend> {
     converted: HashMap<(String, Repr), Arc<Value<B>>>,
     /// Comparisons made ahead, together with others, by the address of their call.
     compared: HashMap<*const Call, Value<B>>,
+    /// Quotients and remainders made so far: each is made once.
+    divided: HashMap<Call, Arc<Value<B>>>,
 }
 
 /// The value of a subexpression.
@@ -72,7 +75,7 @@ impl<B: Backend> Term<B> {
 impl<'a, B: Backend> Scope<'a, B> {
     /// The columns of a table. The hash encodes string constants.
     pub fn new(table: &'a Table<B>, hash: &'a KeyedHash) -> Self {
-        Self { table, hash, converted: HashMap::new(), compared: HashMap::new() }
+        Self { table, hash, converted: HashMap::new(), compared: HashMap::new(), divided: HashMap::new() }
     }
 
     /// The expression as a column of a kind.
@@ -105,6 +108,9 @@ impl<'a, B: Backend> Scope<'a, B> {
     fn call(&mut self, b: &mut B, call: &Call) -> Result<Term<B>> {
         match call.function {
             Function::Add | Function::Sub | Function::Mul | Function::Neg | Function::Scale => self.arithmetic(b, call),
+            Function::Quotient | Function::Remainder | Function::Floor | Function::Ceil | Function::Round => {
+                self.division(b, call)
+            }
             Function::Eq | Function::Ne | Function::Lt | Function::Le | Function::Gt | Function::Ge => {
                 self.comparison(b, call)
             }

@@ -6,7 +6,7 @@ use super::integer::integer;
 use super::kind::{Encoding, Kind};
 
 /// A value computed for every row.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "ExpressionJson", into = "ExpressionJson")]
 pub enum Expression {
     /// A column of the input.
@@ -36,20 +36,20 @@ pub enum Expression {
 }
 
 /// A function applied to expressions.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Call {
     /// The function.
     pub function: Function,
     /// Its arguments, as many as it takes.
     pub arguments: Vec<Expression>,
-    /// The constant factor of [`Function::Scale`], otherwise 1.
+    /// The constant of functions that take one ([`Function::takes_constant`]), otherwise 1.
     pub by: i128,
     /// The kind of the result.
     pub kind: Kind,
 }
 
 /// The functions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Function {
     /// Sum of two numbers.
@@ -62,6 +62,16 @@ pub enum Function {
     Neg,
     /// Product with a public constant.
     Scale,
+    /// Quotient of two numbers, rounded towards zero; NULL where the second is 0.
+    Quotient,
+    /// What the quotient leaves, with the sign of the first number; NULL where the second is 0.
+    Remainder,
+    /// Quotient by a positive public constant, rounded down.
+    Floor,
+    /// Quotient by a positive public constant, rounded up.
+    Ceil,
+    /// Quotient by a positive public constant, rounded to the nearest number, and from the middle away from zero.
+    Round,
     /// Equality.
     Eq,
     /// Inequality.
@@ -89,13 +99,23 @@ pub enum Function {
 }
 
 impl Function {
+    /// Whether it takes a public constant.
+    pub fn takes_constant(self) -> bool {
+        self == Self::Scale || self.rounds()
+    }
+
+    /// Whether it is a rounded quotient by a public constant.
+    pub fn rounds(self) -> bool {
+        matches!(self, Self::Floor | Self::Ceil | Self::Round)
+    }
+
     /// How many arguments it takes, at least and at most.
     fn arity(self) -> (usize, usize) {
         match self {
             Self::Neg | Self::Scale | Self::Not | Self::IsNull | Self::Convert => (1, 1),
-            Self::Add | Self::Sub | Self::Mul | Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge => {
-                (2, 2)
-            }
+            Self::Floor | Self::Ceil | Self::Round => (1, 1),
+            Self::Add | Self::Sub | Self::Mul | Self::Quotient | Self::Remainder => (2, 2),
+            Self::Eq | Self::Ne | Self::Lt | Self::Le | Self::Gt | Self::Ge => (2, 2),
             Self::If => (3, 3),
             Self::And | Self::Or => (1, usize::MAX),
         }
@@ -136,7 +156,7 @@ impl From<Expression> for ExpressionJson {
             }
             Expression::Null(kind) => Self { null: Some(kind), ..none },
             Expression::Call(Call { function, arguments, by, kind }) => {
-                let by = (function == Function::Scale).then(|| by.to_string());
+                let by = function.takes_constant().then(|| by.to_string());
                 Self { op: Some(function), args: Some(arguments), by, kind: Some(kind), ..none }
             }
         }
@@ -215,14 +235,17 @@ fn call(function: Function, arguments: Vec<Expression>, by: Option<String>, kind
     if !(least..=most).contains(&arguments.len()) {
         return Err(format!("{function:?} of {} arguments", arguments.len()));
     }
-    if by.is_some() != (function == Function::Scale) {
-        return Err("\"by\" belongs to \"scale\" and to nothing else".into());
+    if by.is_some() != function.takes_constant() {
+        return Err("\"by\" belongs to \"scale\", \"floor\", \"ceil\" and \"round\", and to nothing else".into());
     }
     let arguments = match function {
         Function::And | Function::Or => arguments.into_iter().flat_map(|part| spliced(function, part)).collect(),
         _ => arguments,
     };
     let by = by.map_or(Ok(1), |by| by.parse().map_err(|_| format!("{by:?} is not an integer constant")))?;
+    if function.rounds() && by < 1 {
+        return Err(format!("{function:?} by {by}, which is no positive number"));
+    }
     Ok(Call { function, arguments, by, kind })
 }
 

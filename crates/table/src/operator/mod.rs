@@ -14,7 +14,7 @@ pub use kind::{Encoding, Kind, Repr};
 pub use matching::{CircuitPsi, Psi, PsiKey, PsiSide, UniversalIds};
 pub use relational::{
     Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, GroupJoin, Input, InputColumn, Join,
-    KeptSides, Limit, OutputColumn, Pairs, Project, Rank, Release, Sort, SortKey, Union, UnionColumn,
+    KeptSides, Limit, OutputColumn, Pairs, Project, Rank, Release, Resize, Sort, SortKey, Union, UnionColumn,
 };
 pub use window::{Frame, FrameUnit, Window, WindowFunction, WindowOutput};
 
@@ -61,6 +61,8 @@ pub enum Operator {
     Sort(Sort),
     /// The head of an order.
     Limit(Limit),
+    /// Rows without padding.
+    Resize(Resize),
     /// A kept table becomes a table of this session.
     Kept(Kept),
     /// Shares kept by the nodes for later sessions.
@@ -125,6 +127,7 @@ impl Operator {
             Self::Window(x) => x.id,
             Self::Sort(x) => x.id,
             Self::Limit(x) => x.id,
+            Self::Resize(x) => x.id,
             Self::Kept(x) => x.id,
             Self::Keep(x) => x.id,
             Self::Release(x) => x.id,
@@ -150,6 +153,7 @@ impl Operator {
             Self::Window(_) => "window",
             Self::Sort(_) => "sort",
             Self::Limit(_) => "limit",
+            Self::Resize(_) => "resize",
             Self::Kept(_) => "kept",
             Self::Keep(_) => "keep",
             Self::Release(_) => "release",
@@ -161,11 +165,11 @@ impl Operator {
         format!("{}.{}", self.id(), self.op())
     }
 
-    /// Of which steps and local steps it announces the number of rows when it is executed, instead of knowing it from
-    /// the plan.
+    /// Of which steps and local steps nodes learn the number of rows when it is executed. Of others the plan says it.
     pub fn announced(&self) -> Vec<usize> {
         match self {
             Self::Input(x) if x.rows.is_none() => vec![x.id],
+            Self::Resize(x) if x.rows.is_none() => vec![x.id],
             Self::Psi(x) => unsized_sides(x.sides()).chain([x.id]).collect(),
             Self::CircuitPsi(x) => unsized_sides(x.sides()).collect(),
             Self::UniversalIds(x) => unsized_sides(x.sides()).chain([x.id]).collect(),
@@ -199,6 +203,7 @@ impl Operator {
             Self::Window(x) => vec![x.input],
             Self::Sort(x) => vec![x.input],
             Self::Limit(x) => vec![x.input],
+            Self::Resize(x) => vec![x.input],
             Self::Keep(x) => vec![x.input],
             Self::Release(x) => vec![x.input],
         }

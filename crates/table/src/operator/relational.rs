@@ -368,6 +368,18 @@ pub struct Limit {
     pub offset: usize,
 }
 
+/// `resize`: valid rows first, and no more rows than can be valid, or than are.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resize {
+    /// Step id.
+    pub id: usize,
+    /// Step of the table.
+    pub input: usize,
+    /// No more rows than this are valid; None: their number is opened to the nodes.
+    pub rows: Option<usize>,
+}
+
 /// `release`: rows opened to parties.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

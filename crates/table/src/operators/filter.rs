@@ -9,13 +9,12 @@ use crate::operator::Filter;
 use crate::table::{Order, Table};
 
 /// Validity AND predicate.
-pub(crate) fn filter<B: Backend>(b: &mut B, hash: &KeyedHash, table: &Table<B>, filter: &Filter) -> Result<Table<B>> {
-    let holds = Scope::new(table, hash).is_true(b, &filter.predicate)?;
+pub(crate) fn filter<B: Backend>(b: &mut B, hash: &KeyedHash, table: Table<B>, filter: &Filter) -> Result<Table<B>> {
+    let holds = Scope::new(&table, hash).is_true(b, &filter.predicate)?;
     let valid = match &table.valid {
         Some(valid) => b.and(&[valid], &[&holds])?.swap_remove(0),
         None => holds,
     };
-    let table = table.clone();
-    let order = Order { encoded: table.order.encoded.clone(), ..Order::default() };
+    let order = Order { encoded: table.order.encoded, ..Order::default() };
     Ok(Table { valid: Some(valid), order, ..table })
 }

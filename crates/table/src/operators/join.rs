@@ -51,7 +51,7 @@ use super::outer::{followed, null_rows, null_unless};
 use super::partners::{again, check_repeats, widened};
 use super::trusted::Trusted;
 use super::trusted_join::{Met, meet};
-use crate::bundle::{Layout, bundle};
+use crate::bundle::{Layout, bundle_taken};
 use crate::convert::{common_kind, planes_of_width, to_kind};
 use crate::error::{Result, TableError};
 use crate::mask::and_present;
@@ -69,18 +69,19 @@ pub(super) struct KeyPair<B: Backend> {
 /// The join. trusted: who sees the keys and orders the rows, if anybody does.
 pub(crate) fn join<B: Backend>(
     b: &mut B,
-    left: &Table<B>,
-    right: &Table<B>,
+    mut left: Table<B>,
+    right: Table<B>,
     join: &Join,
     trusted: Option<Trusted>,
 ) -> Result<Table<B>> {
     check_repeats(left.rows, right.rows, join.repeats, join.kept.left())?;
     let (left_keys, right_keys) = (left.values(&join.left_keys)?, right.values(&join.right_keys)?);
-    let keys = key_pairs(b, "join", (left, &left_keys), (right, &right_keys))?;
-    let sides = Sides { left, left_keys: &left_keys, right, right_keys: &right_keys, keys: &keys };
+    let keys = key_pairs(b, "join", (&left, &left_keys), (&right, &right_keys))?;
+    let payload = moving(join, &mut left)?;
+    let sides = Sides { left: &left, left_keys: &left_keys, right: &right, right_keys: &right_keys, keys: &keys };
     let Taken { moved, found, brought } = match trusted {
-        None => sorted_rows(b, join, &sides)?,
-        Some(trusted) => trusted_rows(b, join, &sides, trusted)?,
+        None => sorted_rows(b, join, &sides, payload)?,
+        Some(trusted) => trusted_rows(b, join, &sides, payload, trusted)?,
     };
     let mut copies = Vec::new();
     for values in moved {
@@ -91,12 +92,12 @@ pub(crate) fn join<B: Backend>(
         let first = std::mem::take(&mut copies[0]);
         copies[0] = null_unless(b, &found[0], first)?;
     }
-    let inner = beside(b, join, right, &copies, &found)?;
+    let inner = beside(b, join, &right, copies, &found)?;
     if !join.kept.left() {
         return Ok(inner);
     }
-    let unmatched = unmatched(b, left, right.rows, &brought, found[0].clone())?;
-    with_left_rows(b, left, inner, join, unmatched)
+    let unmatched = unmatched(b, &left, right.rows, &brought, found[0].clone())?;
+    with_left_rows(b, &left, inner, join, unmatched)
 }
 
 /// Both tables with their keys.
@@ -116,8 +117,13 @@ struct Taken<B: Backend> {
 }
 
 /// By a sort, or a merge of what owners sorted.
-fn sorted_rows<B: Backend>(b: &mut B, join: &Join, sides: &Sides<'_, B>) -> Result<Taken<B>> {
-    let (mut rest, brought, layout) = brought_together(b, join, sides)?;
+fn sorted_rows<B: Backend>(
+    b: &mut B,
+    join: &Join,
+    sides: &Sides<'_, B>,
+    payload: (Rows<B>, Layout),
+) -> Result<Taken<B>> {
+    let (mut rest, brought, layout) = brought_together(b, join, sides, payload)?;
     let mut moved = Vec::new();
     for _ in 0..join.repeats {
         let (values, more) = layout.unbundle(rest);
@@ -129,7 +135,13 @@ fn sorted_rows<B: Backend>(b: &mut B, join: &Join, sides: &Sides<'_, B>) -> Resu
 }
 
 /// As a party that sees the keys tells.
-fn trusted_rows<B: Backend>(b: &mut B, join: &Join, sides: &Sides<'_, B>, trusted: Trusted) -> Result<Taken<B>> {
+fn trusted_rows<B: Backend>(
+    b: &mut B,
+    join: &Join,
+    sides: &Sides<'_, B>,
+    (payload, layout): (Rows<B>, Layout),
+    trusted: Trusted,
+) -> Result<Taken<B>> {
     let party = || join.trusted.clone().unwrap_or_default();
     if join.merged {
         return Err(WrongInput::MergedTrusted { trusted: party() }.into());
@@ -138,7 +150,6 @@ fn trusted_rows<B: Backend>(b: &mut B, join: &Join, sides: &Sides<'_, B>, truste
         return Err(WrongInput::RepeatedTrusted { trusted: party() }.into());
     }
     let Sides { left, left_keys, right, right_keys, keys } = sides;
-    let (payload, layout) = moving(join, left)?;
     let (usable_left, usable_right) = (usable(b, left, left_keys)?, usable(b, right, right_keys)?);
     let unusable = unusable(b, left.rows, right.rows, usable_left, usable_right);
     let usable = unusable.map(|unusable| b.not(&unusable));
@@ -147,19 +158,27 @@ fn trusted_rows<B: Backend>(b: &mut B, join: &Join, sides: &Sides<'_, B>, truste
     Ok(Taken { moved: vec![values], found: vec![found], brought: Brought::Told(matched) })
 }
 
-/// The left columns that move.
-fn moving<B: Backend>(join: &Join, left: &Table<B>) -> Result<(Rows<B>, Layout)> {
-    let names = join.left_columns.iter().filter(|name| !join.left_keys.contains(name));
-    let moving = names.map(|name| left.value(name).cloned()).collect::<Result<Vec<_>>>()?;
-    Ok(bundle(left.rows, moving.iter().map(|value| &**value)))
+/// The left columns that move. They are taken, unless left rows are kept.
+fn moving<B: Backend>(join: &Join, left: &mut Table<B>) -> Result<(Rows<B>, Layout)> {
+    let moves = |name: &String| join.left_columns.contains(name) && !join.left_keys.contains(name);
+    let names: Vec<String> = join.left_columns.iter().filter(|name| moves(name)).cloned().collect();
+    let moving = left.values(&names)?;
+    if !join.kept.left() {
+        left.columns.retain(|column| !moves(&column.name));
+    }
+    Ok(bundle_taken(left.rows, moving))
 }
 
 /// For each right row, the columns of the left rows that it takes over: their values, whether each counts and has the
 /// key of the first one, and that key.
-fn brought_together<B: Backend>(b: &mut B, join: &Join, sides: &Sides<'_, B>) -> Result<(Rows<B>, Brought<B>, Layout)> {
+fn brought_together<B: Backend>(
+    b: &mut B,
+    join: &Join,
+    sides: &Sides<'_, B>,
+    (mut payload, layout): (Rows<B>, Layout),
+) -> Result<(Rows<B>, Brought<B>, Layout)> {
     let &Sides { left, left_keys, right, right_keys, keys } = sides;
     let usable_left = usable(b, left, left_keys)?;
-    let (mut payload, layout) = moving(join, left)?;
     let values = payload.bits.len();
     let key_planes: usize = keys.iter().map(|pair| pair.left.len()).sum();
     payload.bits.extend(keys.iter().flat_map(|pair| pair.left.iter().cloned()));
@@ -210,14 +229,14 @@ fn beside<B: Backend>(
     b: &mut B,
     join: &Join,
     right: &Table<B>,
-    copies: &[Vec<Value<B>>],
+    mut copies: Vec<Vec<Value<B>>>,
     found: &[B::Bits],
 ) -> Result<Table<B>> {
     let rows = at_most(right.rows * join.repeats, "a join")?;
     let mut columns = Vec::new();
-    for (place, name) in join.left_columns.iter().enumerate() {
-        let mut value = copies[0][place].clone();
-        for (before, more) in copies[1..].iter().enumerate() {
+    let (first, later) = (std::mem::take(&mut copies[0]), &copies[1..]);
+    for ((place, mut value), name) in first.into_iter().enumerate().zip(&join.left_columns) {
+        for (before, more) in later.iter().enumerate() {
             value = followed(b, (&value, right.rows * (before + 1)), (&more[place], right.rows));
         }
         columns.push(Column::new(name, value));

@@ -25,6 +25,7 @@ mod picks;
 pub(crate) mod project;
 mod rank;
 pub(crate) mod release;
+pub(crate) mod resize;
 mod running;
 mod runs;
 pub(crate) mod scalar;

@@ -3,7 +3,7 @@
 use tacit_mpc::circuits::Planes;
 use tacit_mpc::{Backend, Rows, ops};
 
-use crate::bundle::bundle;
+use crate::bundle::{bundle, bundle_taken};
 use crate::convert::planes;
 use crate::error::Result;
 use crate::operator::{Limit, Sort, SortKey};
@@ -55,58 +55,63 @@ pub(crate) fn from_key_planes<B: Backend>(b: &B, mut key: Planes<B>, of: &Value<
 /// Moves all rows of a table, its valid bits included, to secret destinations. 3 rounds under rep3.
 pub(crate) fn move_rows<B: Backend>(
     b: &mut B,
-    table: &Table<B>,
+    table: Table<B>,
     destinations: B::Vector<u32>,
     order: Order,
 ) -> Result<Table<B>> {
-    rearranged(table, table.rows, order, |rows| Ok(ops::apply(b, rows, destinations)?))
+    let left = table.rows;
+    rearranged(table, left, order, |rows| Ok(ops::apply(b, rows, destinations)?))
 }
 
 /// The table of the rows, the valid bits included, that `rearrange` leaves of it in an order.
 fn rearranged<B: Backend>(
-    table: &Table<B>,
+    table: Table<B>,
     left: usize,
     order: Order,
     rearrange: impl FnOnce(Rows<B>) -> Result<Rows<B>>,
 ) -> Result<Table<B>> {
-    let (mut rows, layout) = bundle(table.rows, table.columns.iter().map(|column| &*column.value));
-    rows.bits.extend(table.valid.clone());
+    let Table { rows, valid, columns, .. } = table;
+    let (names, values): (Vec<_>, Vec<_>) = columns.into_iter().map(|column| (column.name, column.value)).unzip();
+    let (mut rows, layout) = bundle_taken(rows, values);
+    rows.bits.extend(valid);
     let (values, mut rest) = layout.unbundle(rearrange(rows)?);
-    let columns = table.columns.iter().zip(values).map(|(column, value)| Column::new(&column.name, value));
+    let columns = names.iter().zip(values).map(|(name, value)| Column::new(name, value));
     Ok(Table { rows: left, valid: rest.bits.pop(), columns: columns.collect(), order })
 }
 
 /// Valid rows first, in the order of the keys; equal ones in an order that no node knows. An owner's file, or a column
 /// that is not shown, may have given them their old order. It would show in an answer, and in which of them a limit
 /// keeps. A table in exactly this order stays as it is. Where few rows are kept, the others are not sorted.
-pub(crate) fn sort<B: Backend>(b: &mut B, table: &Table<B>, sort: &Sort) -> Result<Table<B>> {
-    let known = known_order(table, &sort.keys)?;
+pub(crate) fn sort<B: Backend>(b: &mut B, table: Table<B>, sort: &Sort) -> Result<Table<B>> {
+    let known = known_order(&table, &sort.keys)?;
     let kept = sort.first.map_or(table.rows, |first| first.min(table.rows));
     let Order { valid_first, by, exact, .. } = &table.order;
     if *valid_first && *exact && known.as_ref() == Some(by) {
-        let table = slice(table, 0, kept);
+        let table = slice(&table, 0, kept);
         let order = Order { stated: true, ..table.order };
         return Ok(Table { order, ..table });
     }
     let exact = known.is_some();
     let order = Order { valid_first: true, by: known.unwrap_or_default(), exact, stated: true, ..Order::default() };
     if kept < table.rows {
-        let key = sort_key(b, table, &sort.keys)?;
+        let key = sort_key(b, &table, &sort.keys)?;
         return rearranged(table, kept, order, |rows| Ok(ops::first(b, kept, &key, rows)?));
     }
     let table = shuffled(b, table)?;
-    arranged(b, &table, &sort.keys, order)
+    arranged(b, table, &sort.keys, order)
 }
 
 /// The rows in an order that no node knows.
-pub(crate) fn shuffled<B: Backend>(b: &mut B, table: &Table<B>) -> Result<Table<B>> {
-    rearranged(table, table.rows, Order::default(), |rows| Ok(b.shuffle(rows)?))
+pub(crate) fn shuffled<B: Backend>(b: &mut B, table: Table<B>) -> Result<Table<B>> {
+    let left = table.rows;
+    rearranged(table, left, Order::default(), |rows| Ok(b.shuffle(rows)?))
 }
 
 /// Valid rows first, in the order of the keys; equal ones as they were.
-pub(crate) fn arranged<B: Backend>(b: &mut B, table: &Table<B>, keys: &[SortKey], order: Order) -> Result<Table<B>> {
-    let key = sort_key(b, table, keys)?;
+pub(crate) fn arranged<B: Backend>(b: &mut B, table: Table<B>, keys: &[SortKey], order: Order) -> Result<Table<B>> {
+    let key = sort_key(b, &table, keys)?;
     let destinations = ops::sort_order(b, table.rows, &key)?;
+    drop(key);
     move_rows(b, table, destinations, order)
 }
 

@@ -7,11 +7,13 @@
 //! than the table has, these come to the front first, and no others are opened. A recipient that is a client of the
 //! nodes does not know that number before, and telling it needs a permit of its own.
 
+use std::sync::Arc;
+
 use tacit_math::Plane;
 use tacit_mpc::{Backend, Block, OpenedColumn, Permit, PermitKind, Permits, Rows, linear, ops};
 
 use super::order::stated;
-use crate::bundle::bundle;
+use crate::bundle::bundle_taken;
 use crate::data::DataTable;
 use crate::decode::decode;
 use crate::error::{Result, TableError};
@@ -26,15 +28,15 @@ pub(crate) fn release<B: Backend>(
     b: &mut B,
     permits: &mut Permits,
     parties: &Parties,
-    table: &Table<B>,
+    table: Table<B>,
     release: &Release,
 ) -> Result<Option<DataTable>> {
     if release.ordered {
-        stated(table)?;
+        stated(&table)?;
     }
-    let Allowed { opening, told } = allowed(permits, parties, table, release)?;
+    let Allowed { opening, told } = allowed(permits, parties, &table, release)?;
     for permit in [Some(&opening), told.as_ref()].into_iter().flatten() {
-        permit.check_rows(opened_rows(table, release) as u64)?;
+        permit.check_rows(opened_rows(&table, release) as u64)?;
     }
     let Masked { rows, layout } = masked(b, table, release)?;
     Ok(b.open(&rows, opening)?.map(|block| layout.decode(block)))
@@ -90,14 +92,14 @@ impl Layout {
 }
 
 /// The released columns with zeros in whatever nobody may see, in an order that says nothing.
-pub(crate) fn masked<B: Backend>(b: &mut B, table: &Table<B>, release: &Release) -> Result<Masked<B>> {
-    let opened = opened_columns(table, release)?;
+pub(crate) fn masked<B: Backend>(b: &mut B, table: Table<B>, release: &Release) -> Result<Masked<B>> {
+    let opened = opened_columns(&table, release)?;
     let values = table.values(&release.columns)?.into_iter().zip(&opened);
-    let values: Vec<_> =
-        values.map(|(value, opened)| with_nulls(b, table.rows, &value, opened.kind.nullable)).collect();
-    let (mut rows, layout) = bundle(table.rows, &values);
+    let table = Table { columns: vec![], ..table };
+    let values = values.map(|(value, opened)| with_nulls(b, table.rows, value, opened.kind.nullable));
+    let (mut rows, layout) = bundle_taken(table.rows, values);
     rows.bits.extend(table.valid.clone());
-    let rows = fewer(b, table, release, rows)?;
+    let rows = fewer(b, &table, release, rows)?;
     let opened = rows.rows;
     let rows = if release.ordered { rows } else { b.shuffle(rows)? };
     let (values, mut rest) = layout.unbundle(rows);
@@ -105,7 +107,7 @@ pub(crate) fn masked<B: Backend>(b: &mut B, table: &Table<B>, release: &Release)
     let values = shown(b, valid.as_ref(), values)?;
     let columns = release.columns.iter().zip(&values).map(|(name, value)| (name.clone(), value.kind, value.encoding));
     let columns: Vec<_> = columns.collect();
-    let (mut rows, _) = bundle(opened, &values);
+    let (mut rows, _) = bundle_taken(opened, values.into_iter().map(Arc::new));
     rows.bits.extend(valid.clone());
     Ok(Masked { rows, layout: Layout { columns, valid: valid.is_some() } })
 }
@@ -116,7 +118,7 @@ fn opened_rows<B: Backend>(table: &Table<B>, release: &Release) -> usize {
     most.map_or(table.rows, |most| most.min(table.rows))
 }
 
-/// As many rows as are opened, all valid ones among them, in their order. 7 rounds under rep3 if some are left out and
+/// As many rows as are opened, all valid ones among them, in their order. 6 rounds under rep3 if some are left out and
 /// valid ones are not known to be the first.
 fn fewer<B: Backend>(b: &mut B, table: &Table<B>, release: &Release, rows: Rows<B>) -> Result<Rows<B>> {
     let opened = opened_rows(table, release);
@@ -146,11 +148,11 @@ pub(crate) fn opened_columns<B: Backend>(table: &Table<B>, release: &Release) ->
 }
 
 /// The value with a plane of NULLs, or without one: a NULL then reads as 0, which is its encoding. Local.
-fn with_nulls<B: Backend>(b: &B, rows: usize, value: &Value<B>, nullable: bool) -> Value<B> {
-    let null = value.null.clone().filter(|_| nullable);
+fn with_nulls<B: Backend>(b: &B, rows: usize, value: Arc<Value<B>>, nullable: bool) -> Arc<Value<B>> {
+    let Value { kind, encoding, null, shares } = Arc::unwrap_or_clone(value);
     let never = || b.public_bits(rows, || Plane::zeros(rows));
-    let null = null.or_else(|| nullable.then(never));
-    Value::new(value.kind, value.encoding, null, value.shares.clone())
+    let null = null.filter(|_| nullable).or_else(|| nullable.then(never));
+    Arc::new(Value::new(kind, encoding, null, shares))
 }
 
 /// Columns with zeros, and no NULL, wherever the row is not valid, and zeros wherever they are NULL.

@@ -12,27 +12,27 @@ use crate::operator::{Encoding, Kind, Repr, Union};
 use crate::table::{Column, Shares, Table, Value};
 
 /// Concatenation, every column converted to its declared kind. Local but for the conversions.
-pub(crate) fn union<B: Backend>(b: &mut B, inputs: &[&Table<B>], union: &Union) -> Result<Table<B>> {
+pub(crate) fn union<B: Backend>(b: &mut B, mut inputs: Vec<Table<B>>, union: &Union) -> Result<Table<B>> {
     let rows = at_most(inputs.iter().map(|table| table.rows).sum(), "a union")?;
     let mut columns = Vec::new();
     for column in &union.columns {
-        let parts = inputs.iter().map(|table| converted(b, table.value(&column.name)?, column.kind));
+        let parts = inputs.iter_mut().map(|table| converted(b, table.take(&column.name)?, column.kind));
         let parts = parts.collect::<Result<Vec<_>>>()?;
-        columns.push(Column::new(&column.name, concat(b, inputs, &parts, column.kind)));
+        columns.push(Column::new(&column.name, concat(b, &inputs, &parts, column.kind)));
     }
     let valid: Vec<_> = inputs.iter().map(|table| table.valid.as_ref()).collect();
-    Ok(Table::new(rows, concat_optional(b, inputs, &valid, true), columns))
+    Ok(Table::new(rows, concat_optional(b, &inputs, &valid, true), columns))
 }
 
-fn converted<B: Backend>(b: &mut B, value: &Arc<Value<B>>, kind: Kind) -> Result<Arc<Value<B>>> {
+fn converted<B: Backend>(b: &mut B, value: Arc<Value<B>>, kind: Kind) -> Result<Arc<Value<B>>> {
     let same = (value.kind.repr, value.kind.width, value.kind.signed) == (kind.repr, kind.width, kind.signed);
     if same || value.kind.repr == kind.repr && kind.repr != Repr::Bits {
-        return Ok(Arc::clone(value));
+        return Ok(value);
     }
-    Ok(Arc::new(to_kind(b, value, kind)?))
+    Ok(Arc::new(to_kind(b, &value, kind)?))
 }
 
-fn concat<B: Backend>(b: &B, inputs: &[&Table<B>], parts: &[Arc<Value<B>>], kind: Kind) -> Value<B> {
+fn concat<B: Backend>(b: &B, inputs: &[Table<B>], parts: &[Arc<Value<B>>], kind: Kind) -> Value<B> {
     let nulls: Vec<_> = parts.iter().map(|part| part.null.as_ref()).collect();
     let shares =
         match kind.repr {
@@ -62,7 +62,7 @@ fn each<'a, B: Backend, T>(parts: &'a [Arc<Value<B>>], part: impl Fn(&'a Shares<
 /// Concatenation of planes of which an absent one is constant; None if all are absent.
 fn concat_optional<B: Backend>(
     b: &B,
-    inputs: &[&Table<B>],
+    inputs: &[Table<B>],
     planes: &[Option<&B::Bits>],
     absent: bool,
 ) -> Option<B::Bits> {

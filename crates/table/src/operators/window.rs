@@ -42,7 +42,7 @@ enum Recipe<B: Backend> {
 }
 
 /// The table with its window's columns.
-pub(crate) fn window<B: Backend>(b: &mut B, table: &Table<B>, window: &Window) -> Result<Table<B>> {
+pub(crate) fn window<B: Backend>(b: &mut B, table: Table<B>, window: &Window) -> Result<Table<B>> {
     let table = in_order(b, table, window)?;
     let mut ordered = b.step("edges", |b| Ok(Ordered::new(b, &table, window)))??;
     let (mut summands, mut copies) = (Summands::default(), Copies::new());
@@ -64,13 +64,13 @@ pub(crate) fn window<B: Backend>(b: &mut B, table: &Table<B>, window: &Window) -
 }
 
 /// Valid rows first, by partition and then by the order.
-fn in_order<B: Backend>(b: &mut B, table: &Table<B>, window: &Window) -> Result<Table<B>> {
+fn in_order<B: Backend>(b: &mut B, table: Table<B>, window: &Window) -> Result<Table<B>> {
     let of_partition = |column: &String| SortKey { column: column.clone(), descending: false, nulls_first: false };
     let keys: Vec<SortKey> = window.partition.iter().map(of_partition).chain(window.order.iter().cloned()).collect();
-    let known = known_order(table, &keys)?;
+    let known = known_order(&table, &keys)?;
     let apart = window.outputs.iter().any(tells_peers_apart);
     if table.order.valid_first && is_in(&table.order, known.as_ref(), apart) {
-        return Ok(Table { order: Order { stated: false, ..table.order.clone() }, ..table.clone() });
+        return Ok(Table { order: Order { stated: false, ..table.order }, ..table });
     }
     let exact = apart && known.is_some();
     let by = known.unwrap_or_else(|| window.partition.clone());
@@ -78,7 +78,7 @@ fn in_order<B: Backend>(b: &mut B, table: &Table<B>, window: &Window) -> Result<
     match apart {
         true => {
             let table = shuffled(b, table)?;
-            arranged(b, &table, &keys, order)
+            arranged(b, table, &keys, order)
         }
         false => arranged(b, table, &keys, order),
     }

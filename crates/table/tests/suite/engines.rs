@@ -12,6 +12,7 @@ use super::world::{Clear, PARTIES, Plan, model};
 use serde_json::{Value as Json, json};
 use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_mpc::{Link, Permits};
+use tacit_table::operator::Resize;
 use tacit_table::{DataTable, Operator, TableError, cost};
 
 fn data(tables: &HashMap<usize, Clear>) -> HashMap<usize, DataTable> {
@@ -72,8 +73,7 @@ fn check_on<B: Networked>(padded: Option<usize>, seed: u64, rows: usize, left_ro
         let tables = inputs(seed, rows, left_rows);
         let nodes = nodes::<B>(&case.plan, &data(&tables), permits);
         check_answers(&case, &nodes, &model::interpret(&case.plan, &tables));
-        let sizes = tables.iter().map(|(&id, table)| (id, table.rows.len())).collect();
-        check_costs::<B>(&case, &nodes, &sizes);
+        check_costs::<B>(&case, &nodes, &model::rows(&case.plan, &tables));
     }
 }
 
@@ -104,7 +104,9 @@ fn sizes_of_messages_depend_on_the_shape_only() {
 }
 
 fn sizes_depend_on_the_shape_only<B: Networked>() {
-    for case in cases(None) {
+    // The number of valid rows is opened, and steps behind it are of that size.
+    let opens_size = |operator: &Operator| matches!(operator, Operator::Resize(Resize { rows: None, .. }));
+    for case in cases(None).into_iter().filter(|case| !case.plan.operators.iter().any(opens_size)) {
         let plan = case.plan.among(&names::<B>());
         let sizes = |seed| {
             let nodes = nodes::<B>(&plan, &data(&inputs(seed, 40, 9)), permits);
@@ -178,6 +180,38 @@ fn an_undeclared_size_aborts() {
     let none = |_: &Plan, _: &[String]| Permits::from_json("[]").expect("a list");
     let case = cases(None).swap_remove(0);
     check_refused(&nodes::<Rep3>(&case.plan, &data(&inputs(31, 10, 1)), none), "1.input", "nothing");
+}
+
+/// Permits of a plan that opens a number of valid rows, with one change of the first of them.
+fn counted<B: Networked>(change: fn(&mut Json)) -> Vec<Node> {
+    let case = cases(None).into_iter().find(|case| case.name == "resize by a number").expect("a case");
+    nodes::<B>(&case.plan.among(&names::<B>()), &data(&inputs(34, 10, 5)), |plan, nodes| {
+        let mut list: Vec<Json> = serde_json::from_str(&permit_list(plan, nodes)).expect("a list");
+        change(list.iter_mut().find(|permit| permit["kind"] == "count").expect("a count"));
+        Permits::from_json(&Json::from(list).to_string()).expect("a list")
+    })
+}
+
+#[test]
+fn an_undeclared_count_aborts() {
+    let changes: [(&str, fn(&mut Json)); 4] = [
+        ("as a size", |count| count["kind"] = "size".into()),
+        ("at another step", |count| count["site"] = "3.resize".into()),
+        ("to one node", |count| count["recipients"] = json!(["ann"])),
+        ("with a column", |count| {
+            count["columns"] =
+                json!([{"name": "n", "kind": {"repr": "ring32", "width": 32, "signed": false, "nullable": false}}])
+        }),
+    ];
+    for (what, change) in changes {
+        for nodes in [counted::<Rep3>(change), counted::<Two>(change)] {
+            check_refused(&nodes, "4.resize", what);
+        }
+    }
+    for nodes in [counted::<Rep3>(|count| count["rows"] = 1.into()), counted::<Two>(|count| count["rows"] = 1.into())] {
+        let ended = nodes.iter().all(|node| matches!(node.learnt, Err(TableError::Peer(_) | TableError::Net(_))));
+        assert!(ended, "a number beyond what is approved ends the run");
+    }
 }
 
 #[test]

@@ -130,7 +130,7 @@ fn read_at<B: Components>(folder: &Path, columns: &[usize], rows: usize, padded:
         let Operator::Kept(kept) = &read else { unreachable!() };
         let shares = open(folder, node).and_then(|mut file| file.read(kept)).expect("an intact file");
         let table = executor.kept(&read, |_, kept| shares.into_rows::<B>(kept)).expect("its shares");
-        executor.release(&release, &table).expect("a permit").map(|opened| Clear::from_data(&opened))
+        executor.release(&release, table).expect("a permit").map(|opened| Clear::from_data(&opened))
     });
     opened.into_iter().flatten().next().expect("bob learns the rows").sorted()
 }

@@ -53,6 +53,8 @@ pub trait Dealing: Told {
     }
     /// Which components of an input are random at a node, and which one makes up the data.
     fn shared(node: usize, owner: usize) -> (&'static [bool], Option<usize>);
+    /// The bits that components of the number of a row have; those above are zero.
+    fn number(rows: usize) -> u32;
 }
 
 impl Dealing for Rep3 {
@@ -95,6 +97,11 @@ impl Dealing for Rep3 {
             _ => (&[false, true], None),
         }
     }
+
+    /// Places are sums modulo the first of these powers of two that is at least the count of rows.
+    fn number(rows: usize) -> u32 {
+        [8, 16, 24].into_iter().find(|&bits| rows <= 1 << bits).map_or(u32::MAX, |bits| (1 << bits) - 1)
+    }
 }
 
 impl Dealing for Two {
@@ -135,6 +142,10 @@ impl Dealing for Two {
 
     fn shared(node: usize, owner: usize) -> (&'static [bool], Option<usize>) {
         if node == owner { (&[false], Some(0)) } else { (&[true], None) }
+    }
+
+    fn number(_: usize) -> u32 {
+        u32::MAX
     }
 }
 
@@ -298,15 +309,16 @@ impl<B: Dealing + 'static> Backend for Engine<B> {
         if self.is_real() { self.inner.select(bits, x) } else { self.mul(x, x) }
     }
 
-    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
+    fn scan_product<S: LinearScan<u32, N>, const N: usize>(
         &mut self,
         digit: &[&Self::Bits],
-        bits: [&Self::Bits; N],
-    ) -> Result<Self::Vector<R>> {
+    ) -> Result<Self::Vector<u32>> {
         if self.is_real() {
-            return self.inner.scan_product::<R, S, N>(digit, bits);
+            return self.inner.scan_product::<S, N>(digit);
         }
-        Ok(self.random_vector(bits[0].rows()))
+        let rows = digit[0].rows();
+        let places: B::Vector<u32> = self.random_vector(rows);
+        Ok(places.map(rows, |component| component.iter().map(|place| place & B::number(rows)).collect()))
     }
 
     fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {

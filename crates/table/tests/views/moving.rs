@@ -40,6 +40,21 @@ fn an_order_is_seen_by_nobody() {
     check_case::<Two>(&short_sort(), &[(3, From::Made(Source::Dealt))]);
 }
 
+/// By a bound on valid rows, or by their number.
+fn resize(other: Column, rows: Option<usize>) -> Case {
+    let table = Shape::new(&[bits("v", 2), other], true);
+    Case::new("resize", &[table], json!({"id": 9, "op": "resize", "input": 1, "rows": rows}))
+}
+
+// views: crates/table/src/operators/resize.rs
+#[test]
+fn of_dropped_padding_nobody_sees_more_than_the_number_that_is_opened() {
+    check_case::<Rep3>(&resize(bits("w", 1).or_null(), Some(2)), &[(3, From::Made(Source::Slice))]);
+    check_case::<Rep3>(&resize(bits("w", 1).or_null(), None), &[(3, From::Made(Source::Concat))]);
+    check_case::<Two>(&resize(bits("w", 1), Some(2)), &[(3, From::Made(Source::Limit))]);
+    check_case::<Two>(&resize(bits("w", 1), None), &[(3, From::Made(Source::Dealt))]);
+}
+
 /// Of as many left rows as right rows, with this left column.
 fn join_with(key: Column, other: Column) -> Case {
     let left = Shape::new(&[bits("lk", 1), other], true);
@@ -152,7 +167,7 @@ fn whether_a_scalar_is_there_is_seen_by_nobody() {
 #[test]
 #[ignore = "minutes: make nightly"]
 fn nothing_is_seen_of_rows_that_move_at_any_size() {
-    let cases = [short_sort(), limit(), join()];
+    let cases = [short_sort(), limit(), join(), resize(bits("w", 1), Some(2)), resize(bits("w", 1).or_null(), None)];
     check_sizes::<Rep3>(&cases, &SIZES);
     check_sizes::<Two>(&cases, &SIZES);
 }

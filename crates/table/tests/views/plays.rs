@@ -122,6 +122,11 @@ impl Case {
         Self { keys: Some(Keys { to, columns: columns.to_vec(), follows }), ..self }
     }
 
+    /// Whether the number of valid rows is opened to all nodes.
+    fn counts(&self) -> bool {
+        self.step["op"] == "resize" && self.step["rows"].is_null()
+    }
+
     /// Of a release that says so, as many rows as can be valid.
     fn most(&self) -> Option<usize> {
         self.step["most"].as_u64().map(|most| most as usize)
@@ -138,6 +143,7 @@ fn permits(step: &Operator, table: &Shape, nodes: &[String]) -> Permits {
         Operator::GroupBy(GroupBy { trusted: Some(party), keys, .. }) => {
             ("keys", vec![party.clone()], table.opened(keys))
         }
+        Operator::Resize(_) => ("count", nodes.to_vec(), vec![]),
         _ => ("size", nodes.to_vec(), vec![]),
     };
     let permit =
@@ -212,10 +218,17 @@ impl<'a> Operated<'a> {
     }
 }
 
+/// How many rows of a padded table are valid, as it is opened.
+fn counted(plain: &Block) -> Block {
+    let valid = plain.bits.last().expect("valid bits");
+    let number = (0..plain.rows).filter(|&row| valid.get(row)).count() as u32;
+    Block { rows: 1, r32: vec![vec![number]], ..Block::default() }
+}
+
 /// Sorts the first table, if the case says so.
 fn put_in_order<B: Dealing + 'static>(executor: &mut Executor<Node<B>>, case: &Case, tables: &mut [Table<Node<B>>]) {
     if let Some((column, _)) = case.sorted_by {
-        tables[0] = executor.run(&sort_by(column), &[&tables[0]]).unwrap_or_else(|error| panic!("{error}"));
+        tables[0] = executor.run(&sort_by(column), vec![tables[0].clone()]).unwrap_or_else(|error| panic!("{error}"));
     }
 }
 
@@ -256,9 +269,14 @@ impl Play for Operated<'_> {
                 }
                 public.disclosed.push_back(Disclosed::Opened { parts, to, sorting: None });
             }
+            if case.counts() {
+                let number = counted(&made(&plains[0].0, source, plains[0].1));
+                declared.extend(clear("declared number", &number));
+                public.disclosed.push_back(Disclosed::Opened { parts: vec![number], to: &[0, 1, 2], sorting: None });
+            }
             executor.backend_mut().inner_mut().hear(public);
             put_in_order(&mut executor, case, &mut tables);
-            let _out = executor.run(step, &tables.iter().collect::<Vec<_>>()).unwrap_or_else(|error| panic!("{error}"));
+            let _out = executor.run(step, tables).unwrap_or_else(|error| panic!("{error}"));
             let b = executor.into_backend();
             let end = b.latest();
             return (b, Ends { begin, end, declared });
@@ -272,13 +290,14 @@ impl Play for Operated<'_> {
         public.disclosed.push_back(Disclosed::Opened { parts: vec![answer], to, sorting });
         executor.backend_mut().inner_mut().hear(public);
         put_in_order(&mut executor, case, &mut tables);
-        let opened = executor.release(step, &tables[0]).unwrap_or_else(|error| panic!("{error}"));
+        let opened = executor.release(step, tables.swap_remove(0)).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(opened.is_some(), release.to.iter().any(|to| *to == PARTIES[node]), "who learns the answer");
         (executor.into_backend(), Ends { begin, end: vec![], declared })
     }
 
     fn discloses(&self) -> &'static [&'static str] {
         match (&self.case.released, &self.case.keys) {
+            _ if self.case.counts() => &["open"],
             (Some(_), _) => &["open"],
             (None, Some(_)) => &["open", "input"],
             (None, None) => &[],
@@ -376,7 +395,8 @@ pub fn watched<B: Dealing + 'static>(play: &impl Play, effort: Effort) -> Nodes 
 
 /// [`check`]s an operator on rows of each number that came about in that way.
 pub fn check_case<B: Dealing + 'static>(case: &Case, rows: &[(usize, From)]) {
-    let effort = if case.released.is_some() || case.keys.is_some() { OPENED } else { EFFORT };
+    let opens = case.released.is_some() || case.keys.is_some() || case.counts();
+    let effort = if opens { OPENED } else { EFFORT };
     rows.iter().for_each(|&(rows, from)| check::<B>(&Operated::new(case, rows, from), effort));
 }
 

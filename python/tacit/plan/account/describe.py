@@ -140,6 +140,9 @@ def operator_text(operator: ops.Operator) -> str:
         case ops.Limit():
             skip = f" after {operator.offset}" if operator.offset else ""
             return f"first {'all' if operator.count is None else operator.count} rows{skip}"
+        case ops.Resize():
+            dropped = f"without the rows of step {operator.input} that are not valid"
+            return f"{dropped}, counted" if operator.rows is None else f"{dropped}, but for public bounds"
         case ops.Keep():
             return f"keep {', '.join(operator.columns)} as {operator.table}"
         case ops.Release():

@@ -18,6 +18,7 @@ from tacit.plan.facts.sizes import most_ids, most_matches
 from tacit.plan.facts.sources import Source, Use, Uses, ordered, passed
 from tacit.plan.physical.disclosure import (
     AnnouncedRows,
+    CountedRows,
     Derivation,
     Disclosure,
     KeptRows,
@@ -34,6 +35,7 @@ from tacit.plan.physical.disclosure import (
 )
 from tacit.plan.physical.lower_input import Announcement
 from tacit.plan.physical.lower_keys import OpenedKeys
+from tacit.plan.physical.lower_resize import ShownCount
 from tacit.plan.physical.operators import Named, Psi, UniversalIds
 from tacit.plan.physical.placed import KeepStep, ReleaseStep, Step
 from tacit.plan.physical.tables import Rows, SharedTable
@@ -54,6 +56,28 @@ def size_disclosures(announced: Iterable[Announcement], catalog: Catalog) -> tup
         )
         for each in announced
     )
+
+
+def count_disclosures(shown: Iterable[ShownCount], catalog: Catalog) -> tuple[Disclosure, ...]:
+    """The numbers of valid rows that are opened to all nodes."""
+    return tuple(
+        Disclosure(
+            catalog.nodes,
+            each.site,
+            CountedRows(each.step, each.op, _sides(each.relation)),
+            Derivation((), ordered(lineage(each.relation, catalog).presence), each.most),
+            (DisclosureRule.SIZES_CONSENT,),
+        )
+        for each in shown
+    )
+
+
+def _sides(relation: Relation) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """The owners of the tables beneath a relation, each with these."""
+    found: dict[str, dict[str, None]] = {}
+    for scan in scans(relation):
+        found.setdefault(scan.owner, {})[scan.table] = None
+    return tuple((party, tuple(tables)) for party, tables in found.items())
 
 
 def slicing_disclosures(opened: OpenedKeys, catalog: Catalog) -> tuple[Disclosure, ...]:

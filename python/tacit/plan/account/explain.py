@@ -10,7 +10,15 @@ from dataclasses import asdict, replace
 from tacit.plan.account.clauses import tree_text
 from tacit.plan.account.describe import name
 from tacit.plan.account.learnt import learnt
-from tacit.plan.account.listing import JOINS_TITLE, SLICING_TITLE, Listing, cost_listing, permit_listing, plan_listing
+from tacit.plan.account.listing import (
+    JOINS_TITLE,
+    RESIZING_TITLE,
+    SLICING_TITLE,
+    Listing,
+    cost_listing,
+    permit_listing,
+    plan_listing,
+)
 from tacit.plan.account.page import hash_line, page, technical_title, wrapped
 from tacit.plan.account.phrases import plain
 from tacit.plan.account.serialise import encoded, plan_hash, plan_json
@@ -59,6 +67,7 @@ def _technical(plan: PlacedPlan, costs: tuple[StepCost, ...]) -> list[str]:
         (opened.title, _lines(opened) if opened.rows else []),
         (JOINS_TITLE, [line for each in plan.joins for line in wrapped(each, "- ", "  ")]),
         (SLICING_TITLE, [line for each in plan.slicing for line in wrapped(each, "- ", "  ")]),
+        (RESIZING_TITLE, [line for each in plan.resizing for line in wrapped(each, "- ", "  ")]),
         ("Columns that offers let others read in clear; this question opens none but those above", _reader_lines(plan)),
         (cost.title, _lines(cost)),
     ]
@@ -107,6 +116,9 @@ def done(stage: Stage) -> dict[Relation, str]:
     found = dict.fromkeys(stage.merged, "by a merge of sorted inputs")
     if stage.trusted is not None:
         found |= dict.fromkeys(stage.trusted.steps, f"ordered by {stage.trusted.party}, which sees the keys")
+    for each in stage.resized:
+        dropped = "without padding, counted" if each.most is None else f"without padding, at most {each.most:,} rows"
+        found[each.relation] = ", ".join([*([found[each.relation]] if each.relation in found else []), dropped])
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.plan.account.describe import column_text, name, rows, what, where
-from tacit.plan.account.quantities import duration, size
+from tacit.plan.account.quantities import duration, memory, size
 from tacit.plan.facts.expected import ASSUMED_ROWS
 from tacit.plan.physical.cost import StepCost, total
 from tacit.plan.physical.disclosure import Permit
@@ -17,8 +17,14 @@ LEARNT_TITLE = "What each party will learn"
 JOINS_TITLE = "Joins of two owners, and rows that one party may order"
 """Over how each is done, and why."""
 
+RESIZING_TITLE = "Padding that is dropped"
+"""Over where rows that are not valid are left out, and what that saves."""
+
 SLICING_TITLE = "Slices of rows by keys that all parties may read"
 """Over what is computed so, or could be, and why it is or not."""
+
+LARGE = 1 << 30
+"""Bytes of memory from which on a plan's page says what a node needs."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +52,7 @@ def permit_listing(plan: PlacedPlan) -> Listing:
 
 def _permit_row(permit: Permit) -> tuple[str, ...]:
     match permit.kind:
-        case "size":
+        case "size" | "count":
             what = "a number of rows"
         case "matches":
             what = "which of its own rows match"
@@ -71,8 +77,19 @@ def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
         notes.append(f"{share} circuits are garbled: they take less time so on this network.")
     if ahead:
         notes.append("ahead: rounds of a second session, which makes oblivious transfers while the steps before run.")
+    if whole.memory >= LARGE:
+        notes.append(_memory_note(costs))
     note = "\n  ".join(notes) or None
     return Listing(title, columns, tuple(_cost_row(each, ahead) for each in (*costs, whole)), note)
+
+
+def _memory_note(costs: tuple[StepCost, ...]) -> str:
+    """What a node needs, and what is left where waiting tables go to files."""
+    peak, alone = (max(costs, key=key) for key in (lambda cost: cost.memory, lambda cost: cost.memory_alone))
+    return (
+        f"memory of a node: about {memory(peak.memory)} in {peak.step};"
+        f" with a budget at least {memory(alone.memory_alone)}, for {alone.step}."
+    )
 
 
 def _assumption(costs: tuple[StepCost, ...]) -> str:

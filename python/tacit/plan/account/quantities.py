@@ -11,6 +11,12 @@ def size(count: float) -> str:
     return f"{count:.0f} B"
 
 
+def memory(count: float) -> str:
+    """A number of bytes of memory, in binary units."""
+    gib = count / (1 << 30)
+    return f"{gib:.1f} GiB" if gib >= 1 else f"{max(1, round(count / (1 << 20))):,} MiB"
+
+
 def duration(seconds: float) -> str:
     """A time: milliseconds below a second."""
     return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.0f} ms"

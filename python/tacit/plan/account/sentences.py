@@ -12,6 +12,7 @@ from tacit.plan.facts.sizes import Counted
 from tacit.plan.facts.sources import Use, exposure
 from tacit.plan.physical.disclosure import (
     AnnouncedRows,
+    CountedRows,
     Disclosure,
     KeptRows,
     KeyValues,
@@ -33,6 +34,7 @@ BY_OFFER = {
     DisclosureRule.FILTER_CONSENT: "consenting to show how many rows a filter leaves",
     DisclosureRule.GROUPS_CONSENT: "consenting to show how many groups there are",
     DisclosureRule.MATCHES_CONSENT: "consenting to show which rows match",
+    DisclosureRule.SIZES_CONSENT: "consenting to show how many rows a step on secret shares leaves",
     DisclosureRule.READABLE_KEYS: "letting all nodes read the columns that are compared",
     DisclosureRule.TRUSTED_KEYS: "letting it read these columns and those that decide which rows there are",
     DisclosureRule.PUBLIC_KEYS: "letting all parties of the question read the columns by which rows are sliced",
@@ -44,6 +46,8 @@ def what(disclosure: Disclosure) -> str:
     match disclosure.shown:
         case AnnouncedRows(_, counted_rows):
             return " plus ".join(f"the exact number of {_counted(each)}" for each in counted_rows)
+        case CountedRows():
+            return _left(disclosure, disclosure.shown)
         case KeyValues(_, _, keys):
             columns = [" or ".join(each) for each in keys]
             several = "combination of values" if len(columns) > 1 else "value"
@@ -65,6 +69,15 @@ def what(disclosure: Disclosure) -> str:
         case OpenedColumns():
             parts = [f"{name}: {made}" for name, made in (*outputs(disclosure), *beyond(disclosure))]
             return f"the answer, {rows(disclosure)} ({'; '.join(parts)})"
+
+
+def _left(disclosure: Disclosure, counted: CountedRows) -> str:
+    """How many rows a step leaves, and of what that depends."""
+    names = [name for _, tables in counted.sides for name in tables]
+    found = [f"{column} ({how})" for column, how in deciding_columns(disclosure)]
+    which = f", which depends on {listed(found)}" if found else ""
+    made = "groups" if counted.op in ("group_by", "group_join") else "rows"
+    return f"the exact number of {made} that step {counted.step} makes of {listed(names)}{which}"
 
 
 def _seen(disclosure: Disclosure) -> str:
@@ -154,7 +167,7 @@ def reason(disclosure: Disclosure) -> str:
             return "it follows from keys that all parties may read"
         case KeyValues():
             return "so that rows whose key nobody else has need not be computed on together with others"
-        case AnnouncedRows():
+        case AnnouncedRows() | CountedRows():
             return "so that the nodes compute on fewer rows"
         case MatchingRows():
             return "the owners match their keys directly, which is faster than a join on secret shares"
@@ -189,6 +202,8 @@ def _owners(disclosure: Disclosure) -> tuple[str, ...]:
     match disclosure.shown:
         case AnnouncedRows(owner) | KeyValues(owner):
             return (owner,)
+        case CountedRows():
+            return disclosure.shown.owners
         case MatchingRows(one, other) | NumberOfMatches(one, other) | NumberOfIds(one, other):
             return tuple(dict.fromkeys((one.owner, other.owner)))
         case SeenKeys():

@@ -37,6 +37,7 @@ class Table:
     unique: sets of columns whose values never repeat together (checked by the owner at load).
     consents: what the owner agrees to show. "filter": how many rows a local filter leaves. "groups": how many groups a
         local aggregation has. "matches": which rows match another owner's in a join (tacit.plan.rules.matching).
+        "sizes": how many rows a step under MPC leaves (tacit.plan.rules.resizing).
     delivered: queries read what the owner has delivered to the nodes, and it need not be there.
     path: where the owner finds the data; never part of the plan. terms: what its owner allows; None for everything, in
         catalogs that no offer has made.
@@ -137,6 +138,7 @@ class DisclosureRule(StrEnum):
     FILTER_CONSENT = "owner consent: filter"
     GROUPS_CONSENT = "owner consent: groups"
     MATCHES_CONSENT = "owner consent: matches"
+    SIZES_CONSENT = "owner consent: sizes"
     READABLE_KEYS = "all nodes read the keys"
     """The owner names all nodes as readers of the columns that are matched."""
     TRUSTED_KEYS = "one node reads the keys"

@@ -16,7 +16,7 @@ from tacit.plan.facts.catalog import Link
 from tacit.plan.facts.expected import ASSUMED_ROWS
 from tacit.plan.facts.fields import row_bound
 from tacit.plan.physical.operators import CircuitPsi, UniversalIds, inputs
-from tacit.plan.physical.placed import InputStep, LocalStep, NativeStep, PlacedPlan, PsiStep
+from tacit.plan.physical.placed import InputStep, LocalStep, NativeStep, PlacedPlan, PsiStep, SecureStep
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,8 @@ class StepCost:
     """One step's cost. rows: of its output. bytes: sent by all parties together. assumed: rows rest on ASSUMED_ROWS.
 
     rounds_ahead: rounds of background preprocessing for this step. Its bytes are included in ``bytes``.
-    circuits: those that the engine garbles or not by the declared link; garbled: those of them that it does.
+    circuits: those that the engine garbles or not by the declared link; garbled: those of them that it does. memory:
+    bytes of a node at the step's peak, with the tables that later steps take; memory_alone: without them.
     """
 
     step: str
@@ -36,6 +37,8 @@ class StepCost:
     circuits: int = 0
     garbled: int = 0
     rounds_ahead: int = 0
+    memory: int = 0
+    memory_alone: int = 0
 
 
 def predict(
@@ -43,9 +46,9 @@ def predict(
 ) -> tuple[StepCost, ...]:
     """The predicted cost of every step that the native session executes, in order.
 
-    rows: row counts of input steps, of the joins of psi steps and (by their ids) of the local steps that these match.
-    They stand for those of the plan where they are known better. network: on which seconds are predicted, if the plan
-    declares none.
+    rows: row counts of input steps, of resizes to a number that is opened, and of the joins of psi steps. By their ids,
+    those of the local steps that these match, too. They stand for those of the plan where they are known better.
+    network: on which seconds are predicted, if the plan declares none.
     """
     steps = [step for step in plan.steps if isinstance(step, NativeStep)]
     if not steps:
@@ -78,7 +81,7 @@ def shared_prices(plan: PlacedPlan) -> str | None:
 
 
 def total(costs: tuple[StepCost, ...]) -> StepCost:
-    """All steps together; they follow each other, so times add up."""
+    """All steps together; they follow each other, so times add up. Memory is that of the step that takes most."""
     return StepCost(
         "total",
         costs[-1].rows if costs else 0,
@@ -89,6 +92,8 @@ def total(costs: tuple[StepCost, ...]) -> StepCost:
         sum(each.circuits for each in costs),
         sum(each.garbled for each in costs),
         sum(each.rounds_ahead for each in costs),
+        max((each.memory for each in costs), default=0),
+        max((each.memory_alone for each in costs), default=0),
     )
 
 
@@ -101,7 +106,7 @@ def _guess(step: LocalStep) -> int:
 def _input_rows(
     steps: list[NativeStep], known: Mapping[int, int], guesses: Mapping[int, int]
 ) -> tuple[dict[int, int], set[int]]:
-    """Row counts of all input and psi steps and of the sides of the latter, and which steps' are assumed.
+    """Row counts that steps do not say: of inputs, matches with their sides, and counted rows; and which are assumed.
 
     guesses: of local steps, by their ids.
     """
@@ -120,6 +125,10 @@ def _input_rows(
             if _is_assumed(step, known):
                 assumed.add(step.id)
             counts[step.id] = known.get(step.id, _joined_rows(step, counts))
+        elif isinstance(step, SecureStep) and step.expected is not None:
+            if step.id not in known:
+                assumed.add(step.id)
+            counts[step.id] = known.get(step.id, step.expected)
     return counts, assumed
 
 
@@ -165,4 +174,6 @@ def _step_cost(found: _native.OperatorCost, assumed: bool) -> StepCost:
         found["circuits"],
         found["garbled"],
         found["rounds_ahead"],
+        found["memory"],
+        found["memory_alone"],
     )

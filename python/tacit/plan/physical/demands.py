@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from tacit.plan.algebra.civil import in_numbers
+from tacit.plan.algebra.divisions import is_exact
 from tacit.plan.algebra.relations import (
     Aggregate,
     Aggregation,
@@ -39,6 +41,7 @@ from tacit.plan.algebra.trees import children
 from tacit.plan.algebra.types import Double
 from tacit.plan.facts.fields import aggregation_field, field_of, names
 from tacit.plan.facts.kinds import RINGS, Rep, equality_rep, order_rep, ring_of
+from tacit.plan.physical.divisions import operands as divided
 
 Want = Mapping[str, frozenset[Rep]]
 
@@ -142,6 +145,7 @@ class Demands:
 
     def of(self, expr: Expr, rep: Rep) -> Want:
         """What an expression needs of its columns when its value is wanted in a representation."""
+        expr = in_numbers(expr) or expr
         match expr:
             case ColumnRef(name):
                 return {name: frozenset({rep})}
@@ -167,6 +171,8 @@ def window_reps(output: WindowOutput, relation: Window, want: Want) -> frozenset
 def operands(call: Call, rep: Rep, hashed: int) -> list[tuple[Expr, Rep]]:
     """The arguments of a call with the representation each is best in."""
     args = call.args
+    if is_exact(call):
+        return divided(call)
     match call.op:
         case "mul" | "rescale" if not isinstance(call.type, Double):
             return [(arg, ring_of(call.type)) for arg in args]

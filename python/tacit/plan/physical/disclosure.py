@@ -15,7 +15,7 @@ from tacit.plan.physical.operators import Named
 from tacit.plan.physical.record import Record
 from tacit.plan.rules.push_up import Beyond
 
-PermitKind = OneOf["answer", "value", "size", "matches", "keys"]
+PermitKind = OneOf["answer", "value", "size", "matches", "keys", "count"]
 DisclosureKind = OneOf["answer", "value", "keys", "size", "matches"]
 
 
@@ -53,6 +53,20 @@ class AnnouncedRows:
 
     owner: str
     counted: tuple[Counted, ...]
+
+
+@dataclass(frozen=True)
+class CountedRows:
+    """How many rows a step under MPC leaves. op: the step's operator. sides: whose tables' rows decide it."""
+
+    step: int
+    op: str
+    sides: tuple[tuple[str, tuple[str, ...]], ...]
+
+    @property
+    def owners(self) -> tuple[str, ...]:
+        """Whose rows decide it."""
+        return tuple(owner for owner, _ in self.sides)
 
 
 @dataclass(frozen=True)
@@ -142,6 +156,7 @@ class KeyValues:
 
 Shown = (
     AnnouncedRows
+    | CountedRows
     | KeyValues
     | MatchingRows
     | NumberOfMatches
@@ -189,7 +204,7 @@ class Disclosure:
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
-            case AnnouncedRows() | NumberOfMatches() | NumberOfIds() | OpenedRows() | KeptRows():
+            case AnnouncedRows() | CountedRows() | NumberOfMatches() | NumberOfIds() | OpenedRows() | KeptRows():
                 return "size"
             case KeyValues():
                 return "keys"
@@ -204,5 +219,14 @@ class Disclosure:
         if isinstance(self.shown, KeptRows):
             return None
         columns = self.shown.columns if isinstance(self.shown, OpenedColumns | KeyValues | SeenKeys) else ()
-        kind: PermitKind = "value" if isinstance(self.shown, KeyValues) else self.kind
-        return Permit(self.site.name, kind, self.recipients, columns, self.derivation.rows)
+        return Permit(self.site.name, self._permitted, self.recipients, columns, self.derivation.rows)
+
+    @property
+    def _permitted(self) -> PermitKind:
+        match self.shown:
+            case KeyValues():
+                return "value"
+            case CountedRows():
+                return "count"
+            case _:
+                return self.kind

@@ -54,6 +54,7 @@ from tacit.plan.physical.lower_input import Announcement, place_input
 from tacit.plan.physical.lower_join import equality, place_join, place_mark, place_pairs
 from tacit.plan.physical.lower_keys import OpenedKeys, key_owners, place_keys
 from tacit.plan.physical.lower_psi import place_match
+from tacit.plan.physical.lower_resize import ShownCount, place_resize
 from tacit.plan.physical.lower_window import members, needed
 from tacit.plan.physical.merging import Merge
 from tacit.plan.physical.placed import KeptStep
@@ -62,7 +63,7 @@ from tacit.plan.physical.tables import SharedTable, exactly, physical_name, phys
 from tacit.plan.physical.trusted import grouped_keys
 from tacit.plan.rules.matching import refuse_full_join
 from tacit.plan.rules.push_down import is_local
-from tacit.plan.rules.stage import Trusted
+from tacit.plan.rules.stage import Resized, Trusted
 
 
 class Lowering:
@@ -70,12 +71,21 @@ class Lowering:
 
     announced: the sizes that are announced. keys: those that owners open to each other. matches: step to each join of
     two owners that shows any. merges: the joins whose sides can be sorted by their owners, and how. fused: the joins
-    that an aggregation above does, too, with its table.
+    that an aggregation above does, too, with its table. counts: numbers of valid rows that the nodes see.
     """
 
-    def __init__(self, catalog: Catalog, demands: Demands, readers: Readers, trusted: Trusted | None = None) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        demands: Demands,
+        readers: Readers,
+        trusted: Trusted | None = None,
+        resized: frozenset[Resized] = frozenset(),
+    ) -> None:
         self.catalog = catalog
         self.trusted = trusted
+        self.resized = {each.relation: each for each in resized}
+        self.counts: list[ShownCount] = []
         self.merges: dict[Relation, Merge] = {}
         self.demands = demands
         self.hashed = demands.hashed
@@ -96,8 +106,17 @@ class Lowering:
     def place(self, relation: Relation) -> SharedTable:
         """The shared table of a relation, with the columns that all its uses demand."""
         if relation not in self.placed:
-            self.placed[relation] = self._place(relation)
+            self.placed[relation] = self._resized(relation, self._place(relation))
         return self.placed[relation]
+
+    def _resized(self, relation: Relation, table: SharedTable) -> SharedTable:
+        """The table of a relation without padding, if that is dropped."""
+        if relation not in self.resized:
+            return table
+        resized, want = self.resized[relation], self.demands.found[relation]
+        table, counts = place_resize(resized, table, want, self.emit)
+        self.counts += counts
+        return table
 
     def _place(self, relation: Relation) -> SharedTable:
         if is_local(relation, self.catalog):
@@ -260,6 +279,8 @@ class Lowering:
         """One step for an aggregation and the join beneath, where it can."""
         fused = grouped_join(relation, self.demands, self.catalog)
         if fused is None or self._trusted(relation) is not None or self._trusted(fused.own) is not None:
+            return None
+        if fused.own in self.resized:
             return None
         self.demands.add(fused.join.left, left_demand(relation, fused, self.demands))
         self.demands.add(fused.summed.input, summed_demand(fused, self.demands))

@@ -398,6 +398,18 @@ class Limit(_Operator):
 
 
 @dataclass(frozen=True)
+class Resize(_Operator):
+    """Valid rows first, in their old order, and no more rows than rows says: a bound on the valid ones. None: their
+    exact number is opened to the nodes, and every row is valid then.
+    """
+
+    op: ClassVar[str] = "resize"
+    id: int
+    input: int
+    rows: int | None
+
+
+@dataclass(frozen=True)
 class Keep(_Operator):
     """No table: every node writes its shares of these columns to a file of its own."""
 
@@ -427,7 +439,21 @@ class Release(_Operator):
     most: int | None = None
 
 
-Secure = Filter | Project | Union | Join | Pairs | Broadcast | GroupBy | GroupJoin | Aggregate | Window | Sort | Limit
+Secure = (
+    Filter
+    | Project
+    | Union
+    | Join
+    | Pairs
+    | Broadcast
+    | GroupBy
+    | GroupJoin
+    | Aggregate
+    | Window
+    | Sort
+    | Limit
+    | Resize
+)
 """Operators over the tables of earlier steps."""
 
 Matching = Psi | CircuitPsi | UniversalIds
@@ -449,5 +475,7 @@ def inputs(operator: Operator) -> tuple[int, ...]:
             return operator.left, operator.right
         case Broadcast():
             return operator.input, operator.scalar
-        case Filter() | Project() | GroupBy() | Aggregate() | Window() | Sort() | Limit() | Keep() | Release():
+        case (
+            Filter() | Project() | GroupBy() | Aggregate() | Window() | Sort() | Limit() | Resize() | Keep() | Release()
+        ):
             return (operator.input,)

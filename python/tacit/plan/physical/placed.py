@@ -88,12 +88,14 @@ class KeptStep:
 class SecureStep:
     """One oblivious operator over the outputs of earlier steps, run by all nodes.
 
-    rows_bound: a human's formula for the output's public row bound. readers: as in InputStep.
+    rows_bound: a human's formula for the output's public row bound. readers: as in InputStep. expected: of a resize to
+    the number of valid rows, how many it is priced with.
     """
 
     operator: Secure
     rows_bound: str
     readers: Readable = ()
+    expected: int | None = None
 
     @property
     def id(self) -> int:
@@ -182,7 +184,7 @@ class PlacedPlan:
 
     catalog: what it was compiled against; part of the plan hash. None only for plans put together by hand.
     joins: for each join of two owners, how it is done and why. slicing: the same of what is sliced or could be.
-    ruling: what owners' rules say of the query.
+    resizing: where padding is dropped, and what that saves. ruling: what owners' rules say of the query.
     """
 
     query: str
@@ -194,6 +196,7 @@ class PlacedPlan:
     catalog: Catalog | None = None
     joins: tuple[str, ...] = ()
     slicing: tuple[str, ...] = ()
+    resizing: tuple[str, ...] = ()
     ruling: Ruling = field(default_factory=Ruling)
 
     @property

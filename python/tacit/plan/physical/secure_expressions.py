@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Literal as OneOf
 
 from tacit.plan.algebra import moments
-from tacit.plan.algebra.expressions import is_rounding
+from tacit.plan.algebra.civil import in_numbers
+from tacit.plan.algebra.divisions import is_exact
 from tacit.plan.algebra.functions import FUNCTIONS
 from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
-from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Timestamp, Type, Varchar
+from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, Timestamp, Type, Varchar
 from tacit.plan.facts.kinds import RINGS, Kind, Rep, equality_rep, kind_of, ring_of, width_of
-from tacit.plan.physical import values
+from tacit.plan.physical import divisions, values
 from tacit.plan.physical.demands import operands, subject
 from tacit.plan.physical.values import Function, Value
 
@@ -73,6 +74,11 @@ class SecureExpressions:
         match expr:
             case Literal():
                 return self._constant(expr, rep, type_)
+            case Call() if (civil := in_numbers(expr)) is not None:
+                return self._write(civil, rep, type_)
+            case Call() if is_exact(expr):
+                args = [self._write(arg, its, arg.type)[0] for arg, its in operands(expr, rep, self.hashed)]
+                return divisions.written(expr, args, self.hashed)
             case Call("rescale" | "cast"):
                 return self._retyped(expr, rep)
             case Call(("eq" | "ne" | "lt" | "le" | "gt" | "ge") as op):
@@ -137,14 +143,9 @@ class SecureExpressions:
             return values.Call(
                 "scale", (self._write(inner, ring, inner.type)[0],), kind, by=_multiple(inner.type, call.type)
             ), kind
-        if isinstance(call.type, Date) and is_rounding(call):
-            instead = "compare it with constant dates, or offer the day in a DATE column"
-            raise UnsupportedSQL("the day of a TIMESTAMP under MPC", instead, call.position)
         if isinstance(call.type, Double) or isinstance(inner.type, Double):
             instead = "divide in the outermost SELECT, or compare products: SUM(x) > 5 * COUNT(x)"
             raise UnsupportedSQL("DOUBLE arithmetic under MPC", instead, call.position)
-        if is_rounding(call):
-            raise UnsupportedSQL("rounding a DECIMAL under MPC", "cast to types of the same scale", call.position)
         if not self._same_encoding(inner.type, call.type):
             raise UnsupportedSQL(
                 "a change of a string's type or dictionary under MPC",

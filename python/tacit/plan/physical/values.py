@@ -11,6 +11,8 @@ from tacit.plan.physical.record import JSON, Record, written
 Function = OneOf[
     "add", "sub", "mul", "neg",
     "scale",  # multiplies by a constant
+    "quotient", "remainder",  # rounded towards zero, with the sign of the first; NULL where the second is 0
+    "floor", "ceil", "round",  # quotients by a positive constant; "round" from the middle away from zero
     "eq", "ne", "lt", "le", "gt", "ge",
     "and", "or", "not",  # three-valued; "and" and "or" take one or more arguments
     "is_null",
@@ -66,7 +68,8 @@ class Null(Record):
 class Call(Record):
     """A function of other values: ``{"op": "add", "args": [...], "kind": {...}}``.
 
-    kind: the result's, which follows from public bounds. by: the constant of "scale", as ``"by": "100"``.
+    kind: the result's, which follows from public bounds. by: the constant of "scale", "floor", "ceil" and "round",
+    as ``"by": "100"``.
     """
 
     function: Function

@@ -1,7 +1,8 @@
 """Sizes that owners consent to announce, where their tables have a floor.
 
 The number of rows that a condition leaves is an answer of its own, to all nodes and without a guard. A table with a
-floor is padded to its declared rows instead, whatever its owner consents to.
+floor is padded to its declared rows instead, and what is made of it under MPC to its bound, whatever its owner consents
+to.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Final
 
 from tacit.plan.facts.catalog import Catalog, Table
 
-SIZES: Final = frozenset({"filter", "groups"})
+SIZES: Final = frozenset({"filter", "groups", "sizes"})
 
 
 def with_hidden_sizes(catalog: Catalog) -> Catalog:

@@ -17,6 +17,7 @@ from fractions import Fraction
 from math import isfinite
 
 from tacit.plan.algebra import bounds
+from tacit.plan.algebra.divisions import nodes_compute
 from tacit.plan.algebra.expressions import is_clear_only, is_rounding, reference, subexpressions, substitute
 from tacit.plan.algebra.functions import FUNCTIONS
 from tacit.plan.algebra.refusals import UnsupportedSQL
@@ -38,6 +39,7 @@ from tacit.plan.algebra.trees import over_children
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Field
 from tacit.plan.facts.fields import columns_of, fields
 from tacit.plan.rules.clear_windows import clear_windows, given, over
+from tacit.plan.rules.quotient_orders import in_order
 
 Outputs = tuple[tuple[str, Expr], ...]
 EXACT_DOUBLE = 1 << 50
@@ -244,9 +246,10 @@ def _ordered_core(top: _Top, released: dict[str, Expr]) -> Relation:
     columns = dict(released)
     names = {each: name for name, each in reversed(columns.items())}
     keys = []
-    for expr, key in top.keys:
-        if is_clear_only(expr):
-            raise _unordered(expr, top.limit is not None)
+    for written, key in top.keys:
+        expr = in_order(written)
+        if not nodes_compute(expr):
+            raise _unordered(written, top.limit is not None)
         if expr not in names:
             names[expr] = f"order_{len(columns)}"
             columns[names[expr]] = expr

@@ -28,11 +28,13 @@ from tacit.plan.algebra.relations import (
     Project,
     Relation,
     Sort,
+    Union,
     Window,
 )
 from tacit.plan.algebra.trees import over_children
 from tacit.plan.algebra.types import Boolean, Double
 from tacit.plan.facts.fields import fields, names
+from tacit.plan.rules.united_quotients import united
 
 TRUE = Literal(True, Boolean())
 
@@ -76,6 +78,8 @@ class _Lifting:
                 return Broadcast(a, b), {**of_a, **of_b}
             case Mark() | Window() | Sort() | Limit():
                 return self._passed(relation)
+            case Union():
+                return self._united(relation)
             case _:
                 return over_children(relation, self.whole), {}
 
@@ -96,6 +100,14 @@ class _Lifting:
         a, of_a = self._beside_null(a, of_a) if isinstance(join, FullJoin) or join.keeps_right else (a, of_a)
         b, of_b = self._beside_null(b, of_b) if isinstance(join, FullJoin) or join.keeps_left else (b, of_b)
         return replace(join, left=a, right=b), {**of_a, **of_b}
+
+    def _united(self, union: Union) -> tuple[Relation, Parts]:
+        sides = [self.of(each) for each in union.inputs]
+        if not any(parts for _, parts in sides):
+            return over_children(union, self.whole), {}
+        taken = {name for side, _ in sides for name in names(side)} | set(names(union))
+        found = united(union, sides, lambda name: self._fresh(name, taken))
+        return (over_children(union, self.whole), {}) if found is None else found
 
     def _passed(self, relation: Mark | Window | Sort | Limit) -> tuple[Relation, Parts]:
         """What has the rows of its input, where it does not use their DOUBLEs."""

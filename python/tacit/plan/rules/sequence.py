@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.facts.catalog import Catalog
@@ -21,6 +22,7 @@ from tacit.plan.rules.predicates import push_predicates
 from tacit.plan.rules.prune import prune
 from tacit.plan.rules.push_down import push_down
 from tacit.plan.rules.push_up import push_up
+from tacit.plan.rules.resizing import choose_resized
 from tacit.plan.rules.simplify import named, simplify
 from tacit.plan.rules.slicing import choose_slices
 from tacit.plan.rules.stage import Pricing, Stage
@@ -91,7 +93,15 @@ CHOICES = (
 A match is held against a join that a trusted party orders, and that is chosen anew of the joins that are left.
 """
 
-SECURE = (*NORMAL, FULL_JOINS, *FRONTIER, MERGING, Rule("matching", choose_matches), MERGING)
+SECURE = (
+    *NORMAL,
+    FULL_JOINS,
+    *FRONTIER,
+    MERGING,
+    Rule("matching", choose_matches),
+    MERGING,
+    Rule("resizing", partial(choose_resized, counting=False)),
+)
 """What a query goes through whose rows the nodes keep: nobody sees keys for these."""
 
 
@@ -106,6 +116,7 @@ RULES = (
     Rule("slicing", _slices),
     *FRONTIER,
     *CHOICES,
+    Rule("resizing", partial(choose_resized, counting=True)),
 )
 """What a query goes through whose answer the nodes open."""
 

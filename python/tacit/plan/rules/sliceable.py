@@ -9,8 +9,8 @@ from functools import partial
 from tacit.plan.algebra.relations import Aggregate, ColumnRef, Filter, Limit, Project, Relation, Slice, Union, Window
 from tacit.plan.algebra.trees import children, over_children, owner, scans
 from tacit.plan.algebra.types import Double, Type, Varchar, sql_name
-from tacit.plan.facts.catalog import Catalog, Table
-from tacit.plan.facts.consents import matches_allowed
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.consents import lasts, rows_allowed
 from tacit.plan.facts.fields import aggregation_field, column, field_of, names, row_bound
 from tacit.plan.facts.partitions import Division, Keys, Undivided
 from tacit.plan.facts.readers import Parties, Readers
@@ -148,19 +148,8 @@ class Slicing:
         """Whether no rule of the tables' owners speaks against that all parties learn keys."""
         named = {scan.table for scan in scans(relation)}
         tables = [table for table in self.catalog.tables if table.name in named]
-        lasting = all(_lasts(table) for table in tables if table.owner == self.alone)
-        return lasting and all(_allows(table, self.parties or frozenset()) for table in tables)
-
-
-def _allows(table: Table, parties: Parties) -> bool:
-    """Whether an owner lets parties learn which single rows a table has, and promises no floor for any of them."""
-    floors = [table.terms.least_group if table.terms else None, *(each.terms.least_group for each in table.columns)]
-    return all(each is None for each in floors) and all(matches_allowed(table, party) for party in parties)
-
-
-def _lasts(table: Table) -> bool:
-    """Whether an offer lets others read columns without an end, and in any question: nothing has compared this one."""
-    return table.terms is None or (table.terms.until is None and table.terms.allow is None)
+        lasting = all(lasts(table) for table in tables if table.owner == self.alone)
+        return lasting and all(rows_allowed(table, self.parties or frozenset()) for table in tables)
 
 
 def _added_up(counting: Aggregate, parts: tuple[Relation, ...]) -> Relation:

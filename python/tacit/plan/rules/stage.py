@@ -27,12 +27,34 @@ class Trusted:
 
 
 @dataclass(frozen=True)
+class Resized:
+    """A relation of the core whose padding is dropped. most: a bound on its valid rows; None: these are counted.
+
+    expected: how many rows it is priced with where they are counted.
+    """
+
+    relation: Relation
+    most: int | None
+    expected: int = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows it is priced with."""
+        return self.expected if self.most is None else self.most
+
+
+@dataclass(frozen=True)
 class Predicted:
     """What a whole plan is predicted to take. bytes: sent by all parties together."""
 
     seconds: float
     bytes: int
     rounds: int
+
+    @property
+    def text(self) -> str:
+        """All of it, for people."""
+        return f"{self.seconds:.3f} s, {self.bytes / 1e6:,.1f} MB and {self.rounds:,} rounds"
 
 
 @dataclass(frozen=True)
@@ -42,7 +64,8 @@ class Stage:
     core: the tree under MPC, or of a recipient that computes alone. split: of a query with an answer, what push_up made
     of it. merged: the joins of the core that merge what their owners sorted. weighed: the joins for which that has been
     decided. why: as of Reasons. trusted: who orders rows by keys that it may see; None: nobody. slicing: of each part
-    that could be computed in slices, how it is done and why.
+    that could be computed in slices, how it is done and why. resized: where padding is dropped. saves: of each of
+    these, what that is predicted to save.
     """
 
     core: Relation
@@ -52,6 +75,8 @@ class Stage:
     why: Reasons = field(default_factory=dict)
     trusted: Trusted | None = None
     slicing: tuple[str, ...] = ()
+    resized: frozenset[Resized] = frozenset()
+    saves: Reasons = field(default_factory=dict)
 
 
 class Pricing(Protocol):
@@ -64,6 +89,9 @@ class Pricing(Protocol):
     @property
     def recipients(self) -> tuple[str, ...]:
         """Who gets the answer."""
+
+    def bounds(self, stage: Stage) -> tuple[tuple[Relation, int], ...]:
+        """The relations whose rows the nodes hold, from the inputs up, and how many rows each has at most."""
 
     def mergeable(self, stage: Stage) -> tuple[Relation, ...]:
         """The joins that could merge what their owners sort, beside those that already do."""

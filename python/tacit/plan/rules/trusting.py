@@ -69,7 +69,7 @@ def tell_trusted(stage: Stage, pricing: Pricing) -> Stage:
     steps = dict.fromkeys(step for found in permitted.values() for step in found)
     if not steps:
         return replace(plain, why={**plain.why, **_unreadable(plain, pricing.catalog)})
-    reason = f"by a sort of secret shares: predicted {_amount(pricing.predicted(plain))} in all, and no party that may "
+    reason = f"by a sort of secret shares: predicted {pricing.predicted(plain).text} in all, and no party that may "
     return replace(plain, why={**plain.why, **dict.fromkeys(steps, f"{reason}order the rows saves time")})
 
 
@@ -201,8 +201,8 @@ def _steps(stage: Stage) -> frozenset[Relation]:
 
 def _explained(choice: _Choice, before: Predicted) -> Stage:
     """The chosen stage with the reason at each step that its party orders."""
-    done = f"ordered by {choice.party}, which may read its keys: predicted {_amount(choice.predicted)} in all, "
-    reason = f"{done}{_amount(before)} by sorts of secret shares"
+    done = f"ordered by {choice.party}, which may read its keys: predicted {choice.predicted.text} in all, "
+    reason = f"{done}{before.text} by sorts of secret shares"
     return replace(choice.stage, why={**choice.stage.why, **dict.fromkeys(_ordered(choice.stage), reason)})
 
 
@@ -228,7 +228,3 @@ def _reads_some(party: str, step: Relation, readers: Readers) -> bool:
         _may_see(party, side, keys, readers) and any(scan.owner != party for scan in scans(side))
         for side, keys in _keyed(step)
     )
-
-
-def _amount(predicted: Predicted) -> str:
-    return f"{predicted.seconds:.3f} s, {predicted.bytes / 1e6:,.1f} MB and {predicted.rounds:,} rounds"

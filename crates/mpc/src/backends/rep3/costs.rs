@@ -4,6 +4,7 @@ use super::NODES;
 use super::open::sender_to;
 use crate::Shape;
 use crate::backends::cost::{Costs, Products};
+use crate::backends::numbers::{self, Numbers};
 use tacit_math::plane::words_for;
 use tacit_net::Cost;
 
@@ -34,6 +35,7 @@ impl Costs for Rep3Costs {
 
     const COMPONENTS: usize = 2;
     const INJECT_AT_MOST: usize = 6;
+    const SCANS_DIGITS: bool = true;
 
     fn and(&mut self, groups: &[Products]) -> Cost {
         every_node(1, groups.iter().map(|group| group.count as u64 * plane_bytes(&[group.rows])).sum())
@@ -45,6 +47,10 @@ impl Costs for Rep3Costs {
 
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost {
         every_node(2, ring_bytes(rows, bytes))
+    }
+
+    fn scan_product(&mut self, rows: usize, bits: usize) -> Cost {
+        every_node(3, ring_bytes(&vec![rows; bits + 1], Numbers::of(rows).bytes()))
     }
 
     fn summands(&mut self, rows: &[usize], width: usize) -> Cost {
@@ -65,7 +71,7 @@ impl Costs for Rep3Costs {
     }
 
     fn shuffle_reveal(&mut self, shape: Shape, reveal: Shape) -> Cost {
-        let (rows, reveal) = (shape.bytes(), reveal.bytes());
+        let (rows, reveal) = (shape.bytes(), numbers::revealed_bytes(reveal));
         let mut sent = vec![2 * rows + 3 * reveal, rows + reveal, rows + 2 * reveal];
         sent.rotate_right(self.turn);
         self.turn = (self.turn + 1) % NODES;

@@ -13,7 +13,7 @@
 //! | inner products | [`multiply`] | | input | [`input`] |
 //! | injection | [`inject`] | | opening, announcement | [`open`] |
 //! | selection | [`inject`], then [`multiply`] | | summands, masks | [`convert`] |
-//! | products with scans | [`inject`], then [`scan`] | | rounds and bytes of each | [`costs`] |
+//! | products with scans | [`scan`] | | rounds and bytes of each | [`costs`] |
 
 mod and;
 mod convert;
@@ -68,6 +68,16 @@ impl<T: Column> Linear<T> for Share<T> {
             side(Held::Mine).into_iter().zip(side(Held::Next)).map(|(mine, next)| Share { mine, next }).collect();
         assert_eq!(out.len(), outputs, "as many outputs as promised");
         out
+    }
+
+    // Both components of a row move together.
+    fn map_each(inputs: &[&Self], _rows: usize, map: impl Fn(&[&T]) -> Vec<T>) -> Vec<Self> {
+        let columns =
+            [Held::Mine, Held::Next].into_iter().flat_map(|which| inputs.iter().map(move |x| x.component(which)));
+        let mut mine = map(&columns.collect::<Vec<_>>());
+        assert_eq!(mine.len(), 2 * inputs.len(), "as many outputs as inputs");
+        let next = mine.split_off(inputs.len());
+        mine.into_iter().zip(next).map(|(mine, next)| Share { mine, next }).collect()
     }
 
     fn rows(&self) -> usize {
@@ -210,13 +220,11 @@ impl Backend for Rep3 {
         self.inner_products_of_vectors(terms)
     }
 
-    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
+    fn scan_product<S: LinearScan<u32, N>, const N: usize>(
         &mut self,
-        _digit: &[&Self::Bits],
-        bits: [&Self::Bits; N],
-    ) -> Result<Self::Vector<R>> {
-        let flags = self.inject_bits(&bits)?;
-        self.product_with_scan::<R, S, N>(std::array::from_fn(|t| &flags[t]))
+        digit: &[&Self::Bits],
+    ) -> Result<Self::Vector<u32>> {
+        self.digit_times_scan::<S, N>(digit)
     }
 
     fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {

@@ -15,6 +15,8 @@
 //! one of the permutations. Source: the shuffle of Laur, Willemson, Zhang (ISC 2011) by pairs, on two-node sharings
 //! between the hops.
 //!
+//! Of the revealed bundle, numbers of rows are sent in the bytes that these need ([`crate::backends::numbers`]).
+//!
 //! Rounds: 3. Sent by roles 0, 1, 2: 2, 1, 1 copies of the rows; of the revealed bundle 3, 1, 2.
 
 #[cfg(test)]
@@ -25,7 +27,8 @@ use tacit_net::PartyId;
 
 use super::input::{components, share_rows};
 use super::{Held, NODES, Rep3};
-use crate::backends::wire::{mask_and_send, recv_block, send_masked, send_open};
+use crate::backends::numbers::{added_up, mask_and_send_revealed, recv_revealed, send_revealed};
+use crate::backends::wire::{mask_and_send, recv_block, send_masked};
 use crate::{Block, Result, Rows, Shape};
 
 /// What moves: the rows and, if any, the bundle that will be revealed.
@@ -58,7 +61,7 @@ impl Rep3 {
             _ => self.shuffle_third(shapes),
         }?;
         // All three nodes learn it, in an order that no node knows.
-        Ok((rows, revealed.published()))
+        Ok((rows, added_up(revealed).published()))
     }
 
     fn shuffle_first(&mut self, rows: Rows<Self>, reveal: Rows<Self>, shapes: Shapes) -> Result<(Rows<Self>, Block)> {
@@ -80,9 +83,9 @@ impl Rep3 {
         y_0.add_random(prg);
         b_revealed.subtract_random(prg);
         send_masked(&mut self.session, second, &y_1)?;
-        send_open(&mut self.session, second, &b_revealed)?;
-        send_open(&mut self.session, third, &b_revealed)?;
-        let a_revealed = recv_block(&mut self.session, third, shapes.reveal)?;
+        send_revealed(&mut self.session, second, &b_revealed)?;
+        send_revealed(&mut self.session, third, &b_revealed)?;
+        let a_revealed = recv_revealed(&mut self.session, third, shapes.reveal)?;
         Ok((share_rows(y_0, y_1), a_revealed.plus(&b_revealed)))
     }
 
@@ -120,9 +123,9 @@ impl Rep3 {
         let y_0 = t.plus(&t_prime);
         a_revealed.add_random(prg);
         send_masked(&mut self.session, second, &y_2)?;
-        send_open(&mut self.session, second, &a_revealed)?;
-        send_open(&mut self.session, first, &a_revealed)?;
-        let b_revealed = recv_block(&mut self.session, first, shapes.reveal)?;
+        send_revealed(&mut self.session, second, &a_revealed)?;
+        send_revealed(&mut self.session, first, &a_revealed)?;
+        let b_revealed = recv_revealed(&mut self.session, first, shapes.reveal)?;
         Ok((share_rows(y_2, y_0), b_revealed.plus(&a_revealed)))
     }
 
@@ -142,7 +145,7 @@ impl Rep3 {
             Held::Mine => (&mut self.session, &mut self.with_previous),
         };
         mask_and_send(session, to, &moved.rows, prg)?;
-        mask_and_send(session, to, &moved.reveal, prg)
+        mask_and_send_revealed(session, to, &moved.reveal, prg)
     }
 
     /// Applies the permutation that this node and a peer draw together.
@@ -160,6 +163,6 @@ impl Rep3 {
 
     fn receive(&mut self, from: PartyId, shapes: Shapes) -> Result<Moving> {
         let rows = recv_block(&mut self.session, from, shapes.rows)?;
-        Ok(Moving { rows, reveal: recv_block(&mut self.session, from, shapes.reveal)? })
+        Ok(Moving { rows, reveal: recv_revealed(&mut self.session, from, shapes.reveal)? })
     }
 }

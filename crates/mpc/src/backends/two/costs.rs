@@ -299,7 +299,8 @@ impl Costs for TwoCosts {
         self.bit_products(rows, &vec![[true; NODES]; rows.len()], bytes)
     }
 
-    fn scan_product(&mut self, rows: usize, bits: usize, bytes: usize) -> Cost {
+    fn scan_product(&mut self, rows: usize, bits: usize) -> Cost {
+        let bytes = size_of::<u32>();
         let mut cost = self.inject(&vec![rows; bits], bytes);
         cost += if strategy::chooses(rows, bits) {
             self.chosen(rows, bytes)

@@ -12,6 +12,7 @@ use super::{NODES, TwoCosts};
 use crate::backends::components::exactly;
 use crate::backends::{Components, Costs, Networked};
 use crate::circuits::{Evaluation, Function};
+use crate::ops::nonzero_digits;
 use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes};
 
 impl Networked for Two {
@@ -157,12 +158,12 @@ impl Backend for Two {
         self.bits_times_vectors(bits, x)
     }
 
-    fn scan_product<R: Ring, S: LinearScan<R, N>, const N: usize>(
+    fn scan_product<S: LinearScan<u32, N>, const N: usize>(
         &mut self,
         digit: &[&Self::Bits],
-        bits: [&Self::Bits; N],
-    ) -> Result<Self::Vector<R>> {
-        self.bits_times_scan::<R, S, N>(digit, bits)
+    ) -> Result<Self::Vector<u32>> {
+        let flags = nonzero_digits(self, digit)?;
+        self.bits_times_scan::<u32, S, N>(digit, std::array::from_fn(|t| &flags[t]))
     }
 
     fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {

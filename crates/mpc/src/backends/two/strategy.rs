@@ -172,7 +172,9 @@ fn gate_by_gate_seconds(terms: &Terms, function: Function, rows: usize) -> f64 {
             let way = carries_of_planes(terms, rows, width).map(Way::Streamed);
             reckoning.add_carry(function, way);
         }
-        Function::Sum { .. } => reckoning.add_ands(function.rounds(), function.shallow_gates()),
+        Function::Sum { .. } | Function::Division { .. } => {
+            reckoning.add_ands(function.rounds(), function.shallow_gates());
+        }
     }
     reckoning.seconds
 }

@@ -209,7 +209,7 @@ pub fn in_clear(plan: &Plan) -> Opened {
 
 /// The ends of an engine's nodes in this process.
 pub fn sessions(plan: &Plan, engine: &str) -> Vec<Session> {
-    Session::in_memory(&plan.agreement(engine), &Options::default()).expect("a plan")
+    Session::in_memory(&plan.agreement(engine), &Options::default(), None).expect("a plan")
 }
 
 /// Nodes that know each other's certificates and listen on this machine.
@@ -241,6 +241,7 @@ impl Networks {
             private_key_pem: self.keys[place].clone().into(),
             head: Some([place as u8; 32]),
             options: Options::default(),
+            memory: None,
             threads: 1 + place % 2,
         }
     }

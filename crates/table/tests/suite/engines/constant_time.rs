@@ -139,7 +139,7 @@ fn of_join<B: Networked>(
         let mut places = 0..;
         let data = tables().map(|table| (places.next() == Some(me)).then_some(table));
         let table = join(&mut executor, data).expect("a join");
-        let opened = executor.release(&plan.operators[1], &table).expect("a permit");
+        let opened = executor.release(&plan.operators[1], table).expect("a permit");
         assert!(opened.is_none_or(|opened| opened.rows == rows));
         executor.into_backend().into_session().close().expect("a good end");
     };

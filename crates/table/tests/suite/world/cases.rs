@@ -1,5 +1,6 @@
 //! Plans that use every operator.
 
+use super::resizes::resizes;
 use super::steps::*;
 use super::windows::{FEW, windows};
 use super::{Plan, bits, ring64};
@@ -202,6 +203,7 @@ pub fn cases(padded: Option<usize>) -> Vec<Case> {
     out.extend(group_joins(padded));
     out.extend(trusted(padded));
     out.extend(windows(padded, &FEW));
+    out.extend(resizes(padded));
     out
 }
 

@@ -3,6 +3,7 @@
 pub mod cases;
 pub mod data;
 pub mod model;
+pub mod resizes;
 pub mod runs;
 pub mod steps;
 pub mod tables;

@@ -9,18 +9,26 @@ use super::{Cell, Clear, Plan, windows};
 
 /// Executes a plan; gives the released tables by step.
 pub fn interpret(plan: &Plan, inputs: &HashMap<usize, Clear>) -> HashMap<usize, Clear> {
+    let released = |operator: &&Operator| matches!(operator, Operator::Release(_));
+    let released: Vec<usize> = plan.operators.iter().filter(released).map(Operator::id).collect();
+    let mut tables = executed(plan, inputs);
+    tables.retain(|step, _| released.contains(step));
+    tables
+}
+
+/// Executes a plan; gives how many rows each step's table has.
+pub fn rows(plan: &Plan, inputs: &HashMap<usize, Clear>) -> HashMap<usize, usize> {
+    executed(plan, inputs).into_iter().map(|(step, table)| (step, table.rows.len())).collect()
+}
+
+fn executed(plan: &Plan, inputs: &HashMap<usize, Clear>) -> HashMap<usize, Clear> {
     let mut tables: HashMap<usize, Clear> = HashMap::new();
-    let mut released = HashMap::new();
     for operator in &plan.operators {
         let from: Vec<&Clear> = operator.inputs().iter().map(|id| &tables[id]).collect();
         let out = step(operator, &from, inputs);
-        if matches!(operator, Operator::Release(_)) {
-            released.insert(operator.id(), out);
-        } else {
-            tables.insert(operator.id(), out);
-        }
+        tables.insert(operator.id(), out);
     }
-    released
+    tables
 }
 
 fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) -> Clear {
@@ -128,6 +136,7 @@ fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) ->
             let rows = from[0].rows.iter().skip(x.offset).take(x.count.unwrap_or(usize::MAX)).cloned().collect();
             Clear { names: from[0].names.clone(), rows }
         }
+        Operator::Resize(_) => from[0].clone(),
         Operator::Psi(_) | Operator::CircuitPsi(_) | Operator::UniversalIds(_) => {
             unreachable!("these need an intersection protocol, which this room has none of")
         }
@@ -239,6 +248,16 @@ fn applied(call: &Call, arguments: &[Cell]) -> Cell {
         Function::Mul => Cell::Int(int(&arguments[0]) * int(&arguments[1])),
         Function::Neg => Cell::Int(-int(&arguments[0])),
         Function::Scale => Cell::Int(int(&arguments[0]) * call.by),
+        Function::Quotient | Function::Remainder if int(&arguments[1]) == 0 => Cell::Null,
+        Function::Quotient => Cell::Int(int(&arguments[0]) / int(&arguments[1])),
+        Function::Remainder => Cell::Int(int(&arguments[0]) % int(&arguments[1])),
+        Function::Floor => Cell::Int(int(&arguments[0]).div_euclid(call.by)),
+        Function::Ceil => Cell::Int(-(-int(&arguments[0])).div_euclid(call.by)),
+        Function::Round => {
+            let x = int(&arguments[0]);
+            let away = (x.abs() + call.by / 2) / call.by;
+            Cell::Int(if x < 0 { -away } else { away })
+        }
         Function::Eq => truth(arguments[0] == arguments[1]),
         Function::Ne => truth(arguments[0] != arguments[1]),
         Function::Lt => truth(arguments[0] < arguments[1]),

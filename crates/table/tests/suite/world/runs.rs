@@ -45,15 +45,15 @@ pub fn run<B: Backend>(
     let mut tables: HashMap<usize, Table<B>> = HashMap::new();
     let mut learnt = HashMap::new();
     for operator in &plan.operators {
-        let inputs: Vec<&Table<B>> = operator.inputs().iter().map(|id| &tables[id]).collect();
+        let mut inputs: Vec<Table<B>> = operator.inputs().iter().map(|id| tables[id].clone()).collect();
         let table = match operator {
             Operator::Input(input) => executor.input(operator, data(&input.owner, input.id))?,
             Operator::Release(_) => {
-                let opened = executor.release(operator, inputs[0])?;
+                let opened = executor.release(operator, inputs.remove(0))?;
                 learnt.extend(opened.map(|opened| (operator.id(), Clear::from_data(&opened))));
                 continue;
             }
-            _ => executor.run(operator, &inputs)?,
+            _ => executor.run(operator, inputs)?,
         };
         tables.insert(operator.id(), table);
     }

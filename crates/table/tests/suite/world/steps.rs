@@ -117,7 +117,7 @@ pub fn predicate() -> String {
     )
 }
 
-pub const PROJECTED: [&str; 14] = [
+pub const PROJECTED: [&str; 23] = [
     "sum",
     "less",
     "product",
@@ -132,7 +132,35 @@ pub const PROJECTED: [&str; 14] = [
     "none",
     "converted",
     "text",
+    "quotient",
+    "rest",
+    "by_seven",
+    "rest_of_ten",
+    "down",
+    "up",
+    "nearest",
+    "long",
+    "of_long",
 ];
+
+/// Divisions by numbers and by constants, in a ring and on planes.
+fn divided() -> Vec<(&'static str, String, String)> {
+    let rounded = |op: &str, column: &str, by: &str, kind: &str| {
+        format!(r#"{{"op":"{op}","args":[{}],"by":"{by}","kind":{kind}}}"#, col(column))
+    };
+    let (wide, small, long) = (bits(41, true, true), bits(8, true, true), bits(91, true, true));
+    vec![
+        ("quotient", call("quotient", &[&col("v"), &col("k")], &wide), wide.clone()),
+        ("rest", call("remainder", &[&col("v"), &col("u")], &wide), wide.clone()),
+        ("by_seven", call("quotient", &[&col("r"), &int(7, 3)], &wide), wide.clone()),
+        ("rest_of_ten", call("remainder", &[&col("r"), &int(10, 4)], &small), small.clone()),
+        ("down", rounded("floor", "v", "10", &wide), wide.clone()),
+        ("up", rounded("ceil", "r", "7", &wide), wide.clone()),
+        ("nearest", rounded("round", "v", "10", &wide), wide.clone()),
+        ("long", rounded("round", "q", "1000", &long), long.clone()),
+        ("of_long", call("remainder", &[&col("q"), &int(10, 4)], &small), small),
+    ]
+}
 
 pub fn project(id: usize, input: usize) -> String {
     let (r64, r128) = (ring64(40, true), ring128(100, true));
@@ -161,7 +189,8 @@ pub fn project(id: usize, input: usize) -> String {
         ("text", col("s"), bits(24, false, true)),
     ];
     let columns: Vec<_> = columns
-        .iter()
+        .into_iter()
+        .chain(divided())
         .map(|(name, expr, kind)| format!(r#"{{"name":"{name}","expr":{expr},"kind":{kind}}}"#))
         .collect();
     format!(r#"{{"id":{id},"op":"project","input":{input},"columns":[{}]}}"#, columns.join(","))
@@ -367,6 +396,11 @@ pub fn sort_by(id: usize, input: usize, columns: &[&str]) -> String {
 
 pub fn limit(id: usize, input: usize, count: usize, offset: usize) -> String {
     format!(r#"{{"id":{id},"op":"limit","input":{input},"count":{count},"offset":{offset}}}"#)
+}
+
+/// Without padding: `rows` is a bound on valid rows, or null, and then their number is opened.
+pub fn resize(id: usize, input: usize, rows: &str) -> String {
+    format!(r#"{{"id":{id},"op":"resize","input":{input},"rows":{rows}}}"#)
 }
 
 pub fn join(id: usize, left: usize, right: usize, lk: &[&str], rk: &[&str], lc: &[&str], rc: &[&str]) -> String {

@@ -1,7 +1,8 @@
 //! A node that follows the protocol until something is revealed.
 
-use super::{Held, Moving, NODES, Rep3, Shapes, components, recv_block, send_masked, send_open, share_rows};
+use super::{Held, Moving, NODES, Rep3, Shapes, components, send_masked, share_rows};
 use crate::backends::attacks::{Liar, Script};
+use crate::backends::numbers::{added_up, recv_revealed, send_revealed};
 use crate::{Block, Result, Rows};
 
 impl Liar for Rep3 {
@@ -39,11 +40,11 @@ impl Rep3 {
         zeroth.add_random(prg);
         part.subtract_random(prg);
         send_masked(&mut self.session, second, &mine)?;
-        let theirs = recv_block(&mut self.session, third, shapes.reveal)?;
-        let shown = script.of(theirs.clone().plus(&part));
+        let theirs = recv_revealed(&mut self.session, third, shapes.reveal)?;
+        let shown = script.of(added_up(theirs.clone().plus(&part)));
         let part = shown.clone().minus(&theirs);
-        send_open(&mut self.session, second, &part)?;
-        send_open(&mut self.session, third, &part)?;
+        send_revealed(&mut self.session, second, &part)?;
+        send_revealed(&mut self.session, third, &part)?;
         Ok((share_rows(zeroth, mine), shown))
     }
 
@@ -62,11 +63,11 @@ impl Rep3 {
         let zeroth = zeroth.plus(&own);
         part.add_random(prg);
         send_masked(&mut self.session, second, &mine)?;
-        let theirs = recv_block(&mut self.session, first, shapes.reveal)?;
-        let shown = script.of(theirs.clone().plus(&part));
+        let theirs = recv_revealed(&mut self.session, first, shapes.reveal)?;
+        let shown = script.of(added_up(theirs.clone().plus(&part)));
         let part = shown.clone().minus(&theirs);
-        send_open(&mut self.session, second, &part)?;
-        send_open(&mut self.session, first, &part)?;
+        send_revealed(&mut self.session, second, &part)?;
+        send_revealed(&mut self.session, first, &part)?;
         Ok((share_rows(mine, zeroth), shown))
     }
 }

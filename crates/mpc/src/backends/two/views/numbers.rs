@@ -60,7 +60,7 @@ impl LinearScan<u64, 2> for Before {
 
 fn scanned(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     let bits = [&x.bits[0], &x.bits[1]];
-    Ok(Rows { r64: vec![b.scan_product::<u64, Before, 2>(&bits, bits)?], ..Rows::empty(x.rows) })
+    Ok(Rows { r64: vec![b.bits_times_scan::<u64, Before, 2>(&bits, bits)?], ..Rows::empty(x.rows) })
 }
 
 /// Both summands of the low bits of x; then a mask, its planes and it.
