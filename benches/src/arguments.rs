@@ -9,6 +9,7 @@ use std::time::Duration;
 /// What `--help` prints.
 pub const USAGE: &str = "\
 usage: tacit-bench kernels [options]    speed of each operation between an engine's nodes on this machine
+       tacit-bench replay [options]     one party of three alone, with one thread and several, against a recorded run
        tacit-bench psi [options]        intersection of two sets, each protocol, two processes on this machine
        tacit-bench relatives [options]  universal ids, sums, shares, prepared sets, circuit-PSI, and intersection beside
                                         the machine's scalar multiplications, two processes on this machine
@@ -29,6 +30,12 @@ options of kernels
   --repeats 5            measured repetitions after one to warm up (default 5)
   --seconds 30           begin no further repetition of one measurement after so long (default 30)
   --steps                also print where the time went, step by step, of party a's median repetition
+
+options of replay
+  --only sort,join       operations (default less,sort,join-unsorted,group-by), as above
+  --rows 18,20           sizes, as powers of two (default 20)
+  --threads 1,2          numbers of threads, the first one to compare with (default 1,2)
+  --repeats 5            measured repetitions after one in which what is sent is compared with the recorded run (default 5)
 
 options of psi
   --rows 16,20,24        sizes of both sets, as powers of two (default 16,20); half of the items are common
@@ -80,6 +87,8 @@ pub enum Command {
     Help,
     /// Measure operations.
     Kernels(Kernels),
+    /// Measure one party alone.
+    Replay(Replay),
     /// Measure intersection protocols.
     Psi(Psi),
     /// Measure relatives of intersection.
@@ -128,6 +137,20 @@ pub struct Kernels {
     pub at_most: Duration,
     /// Print the cost of steps.
     pub steps: bool,
+    /// Print JSON.
+    pub json: bool,
+}
+
+/// Which measurements of one party alone.
+pub struct Replay {
+    /// Operations.
+    pub operations: Vec<Operation>,
+    /// Sizes, as powers of two.
+    pub rows: Vec<u32>,
+    /// Numbers of threads.
+    pub threads: Vec<usize>,
+    /// Measured repetitions.
+    pub repeats: usize,
     /// Print JSON.
     pub json: bool,
 }
@@ -206,6 +229,7 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
     match words.next().as_deref() {
         None | Some("--help" | "-h" | "help") => Ok(Command::Help),
         Some("kernels") => kernels(words),
+        Some("replay") => replay(words),
         Some("psi") => Ok(sets(words, vec![16, 20], 5)?.map_or(Command::Help, Command::Psi)),
         Some("relatives") => Ok(sets(words, vec![20], 3)?.map_or(Command::Help, Command::Relatives)),
         Some("vole") => Ok(correlations(words, vec![16, 20, 22])?.map_or(Command::Help, Command::Voles)),
@@ -253,6 +277,25 @@ fn kernels(mut words: impl Iterator<Item = String>) -> Result<Command> {
         }
     }
     Ok(Command::Kernels(chosen))
+}
+
+fn replay(mut words: impl Iterator<Item = String>) -> Result<Command> {
+    let operations = [Operation::Less, Operation::Sort, Operation::JoinUnsorted, Operation::GroupBy].to_vec();
+    let mut chosen = Replay { operations, rows: vec![20], threads: vec![1, 2], repeats: 5, json: false };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--only" => chosen.operations = list(&word, words.next(), Operation::from_name)?,
+            "--rows" => chosen.rows = list(&word, words.next(), |w| w.parse().ok().filter(|r| (1..=24).contains(r)))?,
+            "--threads" => {
+                chosen.threads = list(&word, words.next(), |w| w.parse().ok().filter(|n| (1..=256).contains(n)))?;
+            }
+            "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
+            "--json" => chosen.json = true,
+            "--help" | "-h" => return Ok(Command::Help),
+            other => return Err(unknown(other)),
+        }
+    }
+    Ok(Command::Replay(chosen))
 }
 
 /// Bytes a second.

@@ -22,6 +22,7 @@ mod party;
 mod processes;
 mod psi;
 mod relatives;
+mod replay;
 mod roster;
 mod statistics;
 mod tables;
@@ -53,6 +54,7 @@ fn run() -> Result<()> {
         Command::Kernels(selection) => kernels::run(&selection)?,
         Command::Limits(selection) => limits::run(&selection)?,
         Command::Psi(selection) => psi::run(&selection)?,
+        Command::Replay(selection) => replay::run(&selection)?,
         Command::Party(Engine::Rep3) => party::main::<Rep3>()?,
         Command::Party(Engine::Two) => party::main::<Two>()?,
         Command::PsiParty => psi::party()?,

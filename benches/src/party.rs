@@ -49,7 +49,8 @@ pub fn serve<B: Networked + 'static>(
     }
 }
 
-fn measure<B: Networked + 'static>(node: B, operation: Operation, rows: usize) -> Result<(B, Run)> {
+/// Runs an operation once, on inputs that are shared before the clock starts.
+pub fn measure<B: Networked + 'static>(node: B, operation: Operation, rows: usize) -> Result<(B, Run)> {
     let (mut node, work) = share(node, operation, rows)?;
     let meter = node.session().meter();
     barrier(&mut node)?;

@@ -166,6 +166,7 @@ class Session:
         clients: list[str] = ...,
         ledger: bytes | None = None,
         memory: tuple[int, Path] | None = None,
+        threads: int = 1,
     ) -> Session:
         """Connect to all peers over TLS 1.3, compare versions, kept tables, plan hashes and approvals, set the engine
         up.
@@ -181,6 +182,7 @@ class Session:
         clients: owners and recipients that are no nodes, in an order that is the same everywhere.
         ledger: the hash of this party's last ledger entry, if all sign that they take part. A peer that does not ends
         the run.
+        threads: how many of them compute at this party. What is sent does not depend on it.
         """
 
     @staticmethod
@@ -757,6 +759,9 @@ def default_prices() -> str:
 
 def engines() -> list[tuple[str, int]]:
     """All engines, each with its number of nodes. The first is for federations that name none."""
+
+def processors() -> int:
+    """How many processors this process may use."""
 
 def ids_methods() -> list[str]:
     """The names of the ways to compute universal ids."""

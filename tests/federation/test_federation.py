@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tacit import _native
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.federation_members import Members
@@ -136,7 +137,7 @@ def test_every_entry_is_documented() -> None:
     assert documented >= {
         "engine", "nodes", "recipients", "address", "certificate", "private_key", "ledger", "kept", "connect_timeout",
         "idle_timeout", "latency", "bandwidth", "path", "unique", "rows", "most_rows", "consents", "delivered", "type",
-        "nullable", "open", "repeats", "budget", "folder",
+        "nullable", "open", "repeats", "budget", "folder", "threads",
         "min", "max", "max_length", "values", "readers",
     }  # fmt: skip
 
@@ -226,6 +227,14 @@ def test_a_private_file_says_how_a_csv_file_is_written(tmp_path: Path) -> None:
     federation = load(tmp_path, private=SMALL["private/a.toml"].replace('path = "../t.csv"', said))
     assert federation.privates["a"].forms == {"t": CsvForm(";", null=("NA",))}
     assert load(tmp_path).privates["a"].forms == {}
+
+
+def test_a_party_computes_by_its_share_of_the_processors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_native, "processors", lambda: 8)
+    private = load(tmp_path).privates["a"]
+    assert [private.threads_of(parties) for parties in (1, 2, 3, 9)] == [8, 4, 2, 1]
+    said = load(tmp_path, private="threads = 5\n" + SMALL["private/a.toml"]).privates["a"]
+    assert [said.threads_of(parties) for parties in (1, 3)] == [5, 5]
 
 
 def test_plans_do_not_depend_on_private_files(tmp_path: Path) -> None:

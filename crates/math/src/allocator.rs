@@ -12,9 +12,14 @@ pub fn keep_large_vectors() {
         const KEPT: i32 = 1 << 30;
         /// By how much the heap grows at a time.
         const GROWTH: i32 = 64 << 20;
-        for (option, bytes) in
-            [(libc::M_MMAP_THRESHOLD, FROM_HEAP), (libc::M_TRIM_THRESHOLD, KEPT), (libc::M_TOP_PAD, GROWTH)]
-        {
+        /// All threads take memory from the one heap that is kept. Heaps of threads are smaller than large vectors.
+        const HEAPS: i32 = 1;
+        for (option, bytes) in [
+            (libc::M_MMAP_THRESHOLD, FROM_HEAP),
+            (libc::M_TRIM_THRESHOLD, KEPT),
+            (libc::M_TOP_PAD, GROWTH),
+            (libc::M_ARENA_MAX, HEAPS),
+        ] {
             // SAFETY: mallopt takes any values, and locks the heap for itself. It gives 0 where it does not know an
             // option, which leaves the allocator as it is.
             unsafe { libc::mallopt(option, bytes) };
@@ -35,7 +40,8 @@ mod tests {
     fn a_large_vector_again_takes_no_new_pages() {
         super::keep_large_vectors();
         let touch = || std::hint::black_box(vec![1u8; 8 << 20]);
-        drop(touch());
+        // Of another thread's vectors, too.
+        std::thread::spawn(touch).join().expect("no panic");
         let before = faults();
         drop(touch());
         assert!(faults() - before < 1024, "{} faults for 2048 pages", faults() - before);

@@ -15,6 +15,7 @@ pub mod code;
 pub mod gf;
 pub mod half_gates;
 pub mod hash;
+pub mod lanes;
 pub mod network;
 pub mod ntt;
 pub mod packed;
@@ -34,6 +35,7 @@ mod wipe;
 pub mod words;
 
 pub use hash::{BlockCipher, CircularTreeHash, CorrelationRobustHash, KeyedHash, TweakableCircularHash};
+pub use lanes::Workers;
 pub use plane::Plane;
 pub use prg::{Prg, Seed, Watch};
 pub use ring::Ring;

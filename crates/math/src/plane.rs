@@ -1,6 +1,10 @@
 //! Bit planes: one bit of every row of a column, packed 64 rows to a word.
 
-use crate::prg::Prg;
+use crate::lanes::{self, Grow};
+use crate::prg::{Prg, blocks_of};
+
+/// Words of all planes together from which on several threads compute them.
+const WORTH_IT: usize = 1 << 15;
 
 /// One bit per row. Row i is bit i % 64 of word i / 64; the bits behind the last row are zero, always.
 ///
@@ -56,6 +60,14 @@ impl Plane {
         Self::from_words(rows, prg.vector(words_for(rows)))
     }
 
+    /// Pseudorandom planes of these numbers of rows, as [`Self::random`] would draw them one after the other.
+    pub fn random_all(rows: &[usize], prg: &mut Prg) -> Vec<Self> {
+        let words = rows.iter().map(|&rows| words_for(rows));
+        let worth_it = words.clone().sum::<usize>() >= WORTH_IT;
+        let parts = rows.iter().zip(prg.parts(words.map(blocks_of::<u64>))).collect();
+        lanes::map(worth_it, parts, |(&rows, mut part)| Self::from_words(rows, part.vector(words_for(rows))))
+    }
+
     /// Row i is bit(i).
     pub fn from_fn(rows: usize, mut bit: impl FnMut(usize) -> bool) -> Self {
         let words = (0..words_for(rows))
@@ -109,6 +121,28 @@ impl Plane {
     /// Row-wise XOR.
     pub fn xor(&self, other: &Self) -> Self {
         self.zip(other, |a, b| a ^ b)
+    }
+
+    /// Row-wise XOR of planes with their partners; planes are computed side by side.
+    pub fn xor_all(x: &[&Self], y: &[&Self]) -> Vec<Self> {
+        let mut words: Vec<Vec<u64>> = x.iter().map(|_| Vec::new()).collect();
+        let mut grows: Vec<_> = words.iter_mut().zip(x).map(|(out, x)| Grow::new(out, x.words.len())).collect();
+        let lengths: Vec<usize> = x.iter().map(|x| x.words.len()).filter(|&length| length > 0).collect();
+        let worth_it = lengths.iter().sum::<usize>() >= WORTH_IT;
+        let pairs = x.iter().zip(y).filter(|(x, _)| x.rows > 0);
+        let work = lanes::rooms(&mut grows, &lengths).into_iter().zip(pairs).collect();
+        lanes::each_worth(worth_it, work, |(mut room, (x, y))| {
+            assert_eq!(x.rows, y.rows, "planes of one length");
+            room.extend(x.words.iter().zip(&y.words).map(|(a, b)| a ^ b));
+        });
+        lanes::finish(grows);
+        x.iter().zip(words).map(|(x, words)| Self { rows: x.rows, words }).collect()
+    }
+
+    /// What a function makes of each plane; planes are computed side by side.
+    pub fn map_all(planes: &[&Self], map: impl Fn(&Self) -> Self + Sync) -> Vec<Self> {
+        let worth_it = planes.iter().map(|plane| plane.words.len()).sum::<usize>() >= WORTH_IT;
+        lanes::map(worth_it, planes.to_vec(), map)
     }
 
     /// Row-wise AND.

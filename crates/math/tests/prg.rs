@@ -88,7 +88,7 @@ proptest! {
     /// Buffers need no alignment.
     #[test]
     fn vectors_are_what_fills_give(length in 0usize..20_000, seed: [u8; 16]) {
-        fn check<T: bytemuck::Pod + Eq + std::fmt::Debug>(length: usize, seed: [u8; 16]) -> (Vec<T>, Vec<T>) {
+        fn check<T: bytemuck::Pod + Eq + Send + std::fmt::Debug>(length: usize, seed: [u8; 16]) -> (Vec<T>, Vec<T>) {
             let [mut first, mut second] = [(); 2].map(|()| Prg::new(&Seed::from_bytes(seed)));
             let mut filled = vec![T::zeroed(); length];
             first.fill(&mut filled);

@@ -34,6 +34,13 @@ pub trait Backend: SharedTypes {
         linear::xor(x, &self.public_bits(x.rows(), || Plane::ones(x.rows())))
     }
 
+    /// The complements of shared planes of one length. Local.
+    fn not_all(&self, x: &[&Self::Bits]) -> Vec<Self::Bits> {
+        let rows = x.first().map_or(0, |plane| plane.rows());
+        let ones = self.public_bits(rows, || Plane::ones(rows));
+        linear::xor_all(x, &vec![&ones; x.len()])
+    }
+
     /// out[k] = x[k] * y[k], element by element. One round.
     fn mul<R: Ring>(&mut self, x: &[&Self::Vector<R>], y: &[&Self::Vector<R>]) -> Result<Vec<Self::Vector<R>>> {
         let terms: Vec<_> = x.iter().zip(y).map(|(&x, &y)| vec![(x, y)]).collect();

@@ -1,6 +1,9 @@
 //! Whole tables in clear as bundles of columns.
 
-use tacit_math::{Plane, Prg, Ring, permutation, transpose};
+use std::ops::Range;
+
+use tacit_math::prg::{Part, blocks_of};
+use tacit_math::{Plane, Prg, Ring, lanes, ring, transpose};
 
 /// How many rows and how many columns of each kind a bundle has. Public.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -74,7 +77,7 @@ impl Block {
     pub fn random(shape: Shape, prg: &mut Prg) -> Self {
         Self {
             rows: shape.rows,
-            bits: (0..shape.bits).map(|_| Plane::random(shape.rows, prg)).collect(),
+            bits: Plane::random_all(&vec![shape.rows; shape.bits], prg),
             r32: (0..shape.r32).map(|_| prg.vector(shape.rows)).collect(),
             r64: (0..shape.r64).map(|_| prg.vector(shape.rows)).collect(),
             r128: (0..shape.r128).map(|_| prg.vector(shape.rows)).collect(),
@@ -118,7 +121,7 @@ impl Block {
 
     /// Column-wise sum (XOR for planes).
     pub fn plus(mut self, other: &Self) -> Self {
-        self.bits.iter_mut().zip(&other.bits).for_each(|(x, y)| x.xor_assign(y));
+        xor_all(&mut self.bits, &other.bits);
         combine(&mut self.r32, &other.r32, Ring::add);
         combine(&mut self.r64, &other.r64, Ring::add);
         combine(&mut self.r128, &other.r128, Ring::add);
@@ -127,7 +130,7 @@ impl Block {
 
     /// Column-wise difference (XOR for planes).
     pub fn minus(mut self, other: &Self) -> Self {
-        self.bits.iter_mut().zip(&other.bits).for_each(|(x, y)| x.xor_assign(y));
+        xor_all(&mut self.bits, &other.bits);
         combine(&mut self.r32, &other.r32, Ring::sub);
         combine(&mut self.r64, &other.r64, Ring::sub);
         combine(&mut self.r128, &other.r128, Ring::sub);
@@ -136,7 +139,7 @@ impl Block {
 
     /// Adds pseudorandom content in place: the block that [`Self::random`] would draw.
     pub fn add_random(&mut self, prg: &mut Prg) {
-        self.bits.iter_mut().for_each(|c| c.change_words(|words| mask(words, prg, |a, b| a ^ b)));
+        mask_planes(&mut self.bits, prg);
         self.r32.iter_mut().for_each(|c| mask(c, prg, Ring::add));
         self.r64.iter_mut().for_each(|c| mask(c, prg, Ring::add));
         self.r128.iter_mut().for_each(|c| mask(c, prg, Ring::add));
@@ -144,7 +147,7 @@ impl Block {
 
     /// Subtracts pseudorandom content in place: the block that [`Self::random`] would draw.
     pub fn subtract_random(&mut self, prg: &mut Prg) {
-        self.bits.iter_mut().for_each(|c| c.change_words(|words| mask(words, prg, |a, b| a ^ b)));
+        mask_planes(&mut self.bits, prg);
         self.r32.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
         self.r64.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
         self.r128.iter_mut().for_each(|c| mask(c, prg, Ring::sub));
@@ -166,9 +169,9 @@ impl Block {
         Self {
             rows: from.len(),
             bits: gather_planes(&self.bits.iter().collect::<Vec<_>>(), from),
-            r32: self.r32.iter().map(|c| permutation::gather(c, from)).collect(),
-            r64: self.r64.iter().map(|c| permutation::gather(c, from)).collect(),
-            r128: self.r128.iter().map(|c| permutation::gather(c, from)).collect(),
+            r32: self.r32.iter().map(|c| ring::gather(c, from)).collect(),
+            r64: self.r64.iter().map(|c| ring::gather(c, from)).collect(),
+            r128: self.r128.iter().map(|c| ring::gather(c, from)).collect(),
         }
     }
 
@@ -177,31 +180,62 @@ impl Block {
         Self {
             rows: to.len(),
             bits: scatter_planes(&self.bits.iter().collect::<Vec<_>>(), to),
-            r32: self.r32.iter().map(|c| permutation::scatter(c, to)).collect(),
-            r64: self.r64.iter().map(|c| permutation::scatter(c, to)).collect(),
-            r128: self.r128.iter().map(|c| permutation::scatter(c, to)).collect(),
+            r32: self.r32.iter().map(|c| ring::scatter(c, to)).collect(),
+            r64: self.r64.iter().map(|c| ring::scatter(c, to)).collect(),
+            r128: self.r128.iter().map(|c| ring::scatter(c, to)).collect(),
         }
     }
 }
 
-fn combine<R: Ring>(x: &mut [Vec<R>], y: &[Vec<R>], op: impl Fn(R, R) -> R) {
+/// Bytes that are worth a lane of their own.
+const LEAST: usize = 128 << 10;
+
+fn xor_all(x: &mut [Plane], y: &[Plane]) {
+    assert_eq!(x.len(), y.len(), "bundles of one shape");
+    let worth_it = x.iter().map(|plane| 8 * plane.words().len()).sum::<usize>() >= 2 * LEAST;
+    lanes::each_worth(worth_it, x.iter_mut().zip(y).collect(), |(x, y)| x.xor_assign(y));
+}
+
+fn combine<R: Ring>(x: &mut [Vec<R>], y: &[Vec<R>], op: impl Fn(R, R) -> R + Sync) {
     assert_eq!(x.len(), y.len(), "bundles of one shape");
     for (x, y) in x.iter_mut().zip(y) {
         assert_eq!(x.len(), y.len(), "bundles of one shape");
-        x.iter_mut().zip(y).for_each(|(a, &b)| *a = op(*a, b));
+        lanes::each(in_lanes(x, 1), |(lane, x)| x.iter_mut().zip(&y[lane]).for_each(|(a, &b)| *a = op(*a, b)));
     }
+}
+
+/// The lanes of a column, each beginning at a multiple of `unit`.
+fn in_lanes<R>(column: &mut [R], unit: usize) -> Vec<(Range<usize>, &mut [R])> {
+    let lanes = lanes::cut(column.len(), LEAST / size_of::<R>(), unit);
+    let step = lanes[0].len().max(1);
+    lanes.into_iter().zip(column.chunks_mut(step)).collect()
 }
 
 /// Bytes of mask that are drawn at a time: within the first-level cache, and whole blocks of the generator.
 const PIECE: usize = 8 << 10;
 
+/// XORs each plane with as many pseudorandom words, in place.
+fn mask_planes(planes: &mut [Plane], prg: &mut Prg) {
+    let parts = prg.parts(planes.iter().map(|plane| blocks_of::<u64>(plane.words().len())));
+    let worth_it = planes.iter().map(|plane| 8 * plane.words().len()).sum::<usize>() >= 2 * LEAST;
+    lanes::each_worth(worth_it, planes.iter_mut().zip(parts).collect(), |(plane, part)| {
+        plane.change_words(|words| mask_lane(words, part, |a, b| a ^ b));
+    });
+}
+
 /// Combines a column with as many pseudorandom elements, in place.
-fn mask<R: Ring>(column: &mut [R], prg: &mut Prg, op: impl Fn(R, R) -> R) {
+fn mask<R: Ring>(column: &mut [R], prg: &mut Prg, op: impl Fn(R, R) -> R + Sync) {
+    let lanes = in_lanes(column, PIECE / size_of::<R>());
+    let parts = prg.parts(lanes.iter().map(|(lane, _)| blocks_of::<R>(lane.len())));
+    lanes::each(lanes.into_iter().zip(parts).collect(), |((_, column), part)| mask_lane(column, part, &op));
+}
+
+fn mask_lane<R: Ring>(column: &mut [R], mut part: Part<'_>, op: impl Fn(R, R) -> R) {
     let mut random = [0u128; PIECE / 16];
     let random: &mut [R] = bytemuck::cast_slice_mut(&mut random);
     for piece in column.chunks_mut(random.len()) {
         let random = &mut random[..piece.len()];
-        prg.fill(random);
+        part.fill(random);
         piece.iter_mut().zip(&*random).for_each(|(a, &b)| *a = op(*a, b));
     }
 }

@@ -42,6 +42,16 @@ pub fn xor<S: Linear<Plane>>(x: &S, y: &S) -> S {
     x.zip(y, Plane::xor)
 }
 
+/// XOR of shared planes of one length, each with its partner.
+pub fn xor_all<S: Linear<Plane>>(x: &[&S], y: &[&S]) -> Vec<S> {
+    assert_eq!(x.len(), y.len(), "pairs of planes");
+    let rows = x.first().map_or(0, |plane| plane.rows());
+    S::map_many(&[x, y].concat(), x.len(), rows, |planes| {
+        let (x, y) = planes.split_at(planes.len() / 2);
+        Plane::xor_all(x, y)
+    })
+}
+
 /// Sum of two shared vectors.
 pub fn add<R: Ring, S: Linear<Vec<R>>>(x: &S, y: &S) -> S {
     x.zip(y, |a, b| ring::add(a, b))

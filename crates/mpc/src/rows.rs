@@ -49,9 +49,9 @@ impl<B: SharedTypes> Rows<B> {
         permutation::is_permutation(p).then(|| Self {
             rows: self.rows,
             bits: map_columns(&self.bits, self.rows, |c| scatter_planes(c, p)),
-            r32: map_each(&self.r32, self.rows, |c| permutation::scatter(c, p)),
-            r64: map_each(&self.r64, self.rows, |c| permutation::scatter(c, p)),
-            r128: map_each(&self.r128, self.rows, |c| permutation::scatter(c, p)),
+            r32: map_each(&self.r32, self.rows, |c| ring::scatter(c, p)),
+            r64: map_each(&self.r64, self.rows, |c| ring::scatter(c, p)),
+            r128: map_each(&self.r128, self.rows, |c| ring::scatter(c, p)),
         })
     }
 
@@ -61,9 +61,9 @@ impl<B: SharedTypes> Rows<B> {
         Self {
             rows,
             bits: map_columns(&self.bits, rows, |c| gather_planes(c, from)),
-            r32: map_each(&self.r32, rows, |c| permutation::gather(c, from)),
-            r64: map_each(&self.r64, rows, |c| permutation::gather(c, from)),
-            r128: map_each(&self.r128, rows, |c| permutation::gather(c, from)),
+            r32: map_each(&self.r32, rows, |c| ring::gather(c, from)),
+            r64: map_each(&self.r64, rows, |c| ring::gather(c, from)),
+            r128: map_each(&self.r128, rows, |c| ring::gather(c, from)),
         }
     }
 
@@ -71,7 +71,7 @@ impl<B: SharedTypes> Rows<B> {
     pub fn slice(&self, start: usize, rows: usize) -> Self {
         Self {
             rows,
-            bits: self.bits.iter().map(|c| c.map(rows, |p| p.slice(start, rows))).collect(),
+            bits: map_columns(&self.bits, rows, |c| Plane::map_all(c, |p| p.slice(start, rows))),
             r32: map_each(&self.r32, rows, |c| c[start..start + rows].to_vec()),
             r64: map_each(&self.r64, rows, |c| c[start..start + rows].to_vec()),
             r128: map_each(&self.r128, rows, |c| c[start..start + rows].to_vec()),
@@ -82,7 +82,7 @@ impl<B: SharedTypes> Rows<B> {
     pub fn prefix_sums(&self) -> Self {
         Self {
             rows: self.rows,
-            bits: self.bits.iter().map(|c| c.map(self.rows, Plane::prefix_xor)).collect(),
+            bits: map_columns(&self.bits, self.rows, |c| Plane::map_all(c, Plane::prefix_xor)),
             r32: map_each(&self.r32, self.rows, |c| ring::prefix_sum(c)),
             r64: map_each(&self.r64, self.rows, |c| ring::prefix_sum(c)),
             r128: map_each(&self.r128, self.rows, |c| ring::prefix_sum(c)),
@@ -93,7 +93,7 @@ impl<B: SharedTypes> Rows<B> {
     pub fn differences(&self) -> Self {
         Self {
             rows: self.rows,
-            bits: self.bits.iter().map(|c| c.map(self.rows, |p| p.xor(&p.shift_down()))).collect(),
+            bits: map_columns(&self.bits, self.rows, |c| Plane::map_all(c, |p| p.xor(&p.shift_down()))),
             r32: map_each(&self.r32, self.rows, |c| ring::differences(c)),
             r64: map_each(&self.r64, self.rows, |c| ring::differences(c)),
             r128: map_each(&self.r128, self.rows, |c| ring::differences(c)),
@@ -105,7 +105,7 @@ impl<B: SharedTypes> Rows<B> {
         let rows = self.rows + more;
         Self {
             rows,
-            bits: self.bits.iter().map(|c| c.map(rows, |p| Plane::concat(&[p, &Plane::zeros(more)]))).collect(),
+            bits: map_columns(&self.bits, rows, |c| Plane::map_all(c, |p| Plane::concat(&[p, &Plane::zeros(more)]))),
             r32: map_each(&self.r32, rows, |c| padded(c, more)),
             r64: map_each(&self.r64, rows, |c| padded(c, more)),
             r128: map_each(&self.r128, rows, |c| padded(c, more)),

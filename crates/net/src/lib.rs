@@ -4,7 +4,8 @@
 //! [`Session::next_round`], [`Session::send`], [`Session::recv`]. Sending never blocks on the network, so every party
 //! may send first and receive afterwards without a deadlock. Two transports speak the same frames: [`memory`] joins
 //! parties of one process, [`tcp`] joins processes and hosts by TCP under mutually authenticated TLS 1.3. Under
-//! [`relay`], someone else carries the bytes, a round at a time.
+//! [`relay`], someone else carries the bytes, a round at a time. [`replay`] runs one party again, alone, for tests and
+//! measurements.
 //!
 //! What the wire shows to an observer: who speaks with whom, when, and how many bytes. Protocols declare rounds and
 //! bytes before they run, as [`Traffic`] or [`Cost`]. A [`Meter`] counts what is sent per named step, and a
@@ -29,10 +30,13 @@ mod meter;
 mod options;
 mod party;
 mod pool;
+mod received;
 pub mod relay;
+pub mod replay;
 mod route;
 mod secret;
 mod session;
+mod tape;
 pub mod tcp;
 pub mod testimony;
 mod transcript;
@@ -46,6 +50,7 @@ pub use link::Link;
 pub use meter::{Counters, Meter, Snapshot, StepCounters};
 pub use options::{Options, Record, Security, Shape};
 pub use party::PartyId;
+pub use received::Received;
 pub use secret::Secret;
 pub use session::Session;
 pub use transcript::{Direction, Message, Opened, Seen, Source, Transcript};

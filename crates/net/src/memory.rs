@@ -7,6 +7,7 @@ use crate::pool::Pool;
 use crate::route::{Links, MemoryRoute, Route};
 use crate::secret::Chain;
 use crate::session::Session;
+use crate::tape::{Tape, Taped};
 use std::sync::Arc;
 
 /// Connect one party per name; element `i` is the session of party `i`. Each is to be used by a thread of its own.
@@ -53,6 +54,23 @@ pub fn mesh_with_clients(nodes: &[&str], clients: &[&str], sessions: usize, opti
     ends
 }
 
+/// As [`mesh`], where a tape keeps what passes between one party and its peers. With the chains of that party and what
+/// the nodes have drawn.
+pub(crate) fn taped(
+    names: &[&str],
+    options: &Options,
+    recorded: usize,
+    tape: &Arc<Tape>,
+) -> (Vec<Session>, Vec<Option<Chain>>, [u8; 32]) {
+    let (hubs, drawn, chains) = (hubs(names, options), random(), chains(names.len()));
+    let same = chains[recorded].iter().map(|chain| chain.as_ref().map(Chain::again)).collect();
+    let way = |me: usize, peer: usize, route: Box<dyn Route>| match [me, peer].contains(&recorded) {
+        true => Box::new(Taped { route, tape: Arc::clone(tape), peer: me + peer - recorded, sends: me == recorded }),
+        false => route,
+    };
+    (linked(&hubs, options, drawn, chains, way), same, drawn)
+}
+
 fn hubs(names: &[&str], options: &Options) -> Vec<Arc<Hub>> {
     let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
     names.iter().map(|_| Arc::new(Hub::new(names.clone(), options.shape, options.pulse()))).collect()
@@ -71,12 +89,22 @@ fn of_two(hubs: &[Arc<Hub>], options: &Options, drawn: [u8; 32]) -> Vec<[Session
 }
 
 fn joined(hubs: &[Arc<Hub>], options: &Options, drawn: [u8; 32]) -> Vec<Session> {
+    linked(hubs, options, drawn, chains(hubs.len()), |_, _, route| route)
+}
+
+/// `way`: what the route of a party to a peer becomes.
+fn linked(
+    hubs: &[Arc<Hub>],
+    options: &Options,
+    drawn: [u8; 32],
+    mut chains: Vec<Vec<Option<Chain>>>,
+    way: impl Fn(usize, usize, Box<dyn Route>) -> Box<dyn Route>,
+) -> Vec<Session> {
     let pool = Arc::<Pool>::default();
-    let mut chains = chains(hubs.len());
     let mut session = |me: usize| {
         let route = |peer: usize| -> Option<Box<dyn Route>> {
             let linked = peer != me && !hubs[me].is_apart(peer);
-            linked.then(|| Box::new(MemoryRoute { me, peer: Arc::clone(&hubs[peer]) }) as Box<dyn Route>)
+            linked.then(|| way(me, peer, Box::new(MemoryRoute { me, peer: Arc::clone(&hubs[peer]) })))
         };
         let routes = (0..hubs.len()).map(route).collect();
         let chains = std::mem::take(&mut chains[me]);

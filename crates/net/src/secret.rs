@@ -47,6 +47,11 @@ impl Chain {
         Ok([first, second].map(Self))
     }
 
+    /// A chain that gives the same secrets once more. For a run that is replayed.
+    pub fn again(&self) -> Self {
+        Self(self.0.clone())
+    }
+
     /// The next secret, for a purpose.
     pub fn next(&mut self, purpose: &str) -> Secret {
         let keyed = |what: &[&[u8]]| {

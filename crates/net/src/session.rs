@@ -8,6 +8,7 @@ use crate::hub::Hub;
 use crate::meter::{Meter, Step};
 use crate::options::Record;
 use crate::party::PartyId;
+use crate::received::Received;
 use crate::route::Links;
 use crate::secret::Secret;
 use crate::transcript::{Direction, Message, Source, Transcript};
@@ -244,6 +245,45 @@ impl Session {
             self.note_content(Source::Received(from), &content);
         }
         Ok(())
+    }
+
+    /// Receive the next `length` bytes as [`Self::recv`] does, as they lie in the messages. Several threads may read
+    /// them.
+    ///
+    /// # Errors
+    /// As [`Self::recv`].
+    pub fn recv_held(&mut self, from: PartyId, length: usize) -> Result<Received, NetError> {
+        self.check_peer(from)?;
+        let mut received = Received::default();
+        while received.len() < length {
+            let partial = match self.partial[from.0].take() {
+                Some(partial) => partial,
+                None => self.open_frame(from)?,
+            };
+            self.check_round(from, partial.frame.round)?;
+            let Partial { frame, used } = partial;
+            let end = frame.payload.len().min(used + length - received.len());
+            if end < frame.payload.len() {
+                received.push(frame.payload[used..end].to_vec(), 0);
+                self.partial[from.0] = Some(Partial { frame, used: end });
+            } else {
+                received.push(frame.payload, used);
+            }
+        }
+        if length > 0 {
+            self.step.received(length);
+            self.note(from, Direction::Received, length);
+            if self.transcript.as_ref().is_some_and(|transcript| transcript.has_contents()) {
+                let content: Vec<&[u8]> = received.slices(0..length).collect();
+                self.note_content(Source::Received(from), &content.concat());
+            }
+        }
+        Ok(received)
+    }
+
+    /// Give the memory of what was received back, for messages to come.
+    pub fn give_back(&mut self, received: Received) {
+        received.into_payloads().for_each(|payload| self.links.pool.give(payload));
     }
 
     /// The next 32 secret bytes that this party and a peer have in common and nobody else, without a message. Both take

@@ -92,7 +92,8 @@ pub fn measure_links(
 ) -> PyResult<(Vec<Measurement>, (f64, f64))> {
     let options = options(true, [connect_timeout, idle_timeout], latency, bandwidth, false).map_err(Failure::from)?;
     let parties = parties.into_iter().map(Party::into_endpoint).collect();
-    let network = Network { parties, me, private_key_pem: private_key_pem.0, head: None, options, memory: None };
+    let network =
+        Network { parties, me, private_key_pem: private_key_pem.0, head: None, options, memory: None, threads: 1 };
     let abort = Arc::new(OnceLock::<AbortHandle>::new());
     let watch = Arc::clone(&abort);
     let measure = move || Ok(link::measure(network, |handle| drop(watch.set(handle)))?);

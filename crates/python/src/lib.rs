@@ -10,6 +10,7 @@ mod cost;
 mod fault;
 mod kept;
 mod keys;
+mod machine;
 mod matching;
 mod party;
 mod prices;
@@ -37,6 +38,8 @@ mod native {
     use crate::kept::{KeptFile, KeptShares, kept_header};
     #[pymodule_export]
     use crate::keys::{fingerprint, generate_keys, version};
+    #[pymodule_export]
+    use crate::machine::processors;
     #[pymodule_export]
     use crate::matching::{
         Announcement, Binned, Group, Identified, KeyedTable, MatchPlan, MatchedRows, Offer, Pair, PreparedSet,

@@ -32,9 +32,9 @@ impl Session {
     /// operators: JSON list of all that the session will execute, in order. kept: for each operator that reads a kept
     /// table, in order, the shares that it will take. clients: owners and recipients that are no nodes. ledger: the
     /// hash of this party's last ledger entry, with which all parties sign that they take part. memory: this party's
-    /// budget in bytes, and the folder of what does not fit.
+    /// budget in bytes, and the folder of what does not fit. threads: how many of them compute here.
     #[staticmethod]
-    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, operators, *, engine, tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, prices=None, kept=None, clients=vec![], ledger=None, memory=None))]
+    #[pyo3(signature = (parties, me, nodes, private_key_pem, plan_hash, permits, operators, *, engine, tls=true, connect_timeout=30.0, idle_timeout=30.0, latency=0.0, bandwidth=None, record=false, link=None, prices=None, kept=None, clients=vec![], ledger=None, memory=None, threads=1))]
     #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn connect(
         py: Python<'_>,
@@ -58,6 +58,7 @@ impl Session {
         clients: Vec<String>,
         ledger: Option<&[u8]>,
         memory: Option<(u64, PathBuf)>,
+        threads: usize,
     ) -> PyResult<Self> {
         let (link, plan_hash) = (agreed_link(link).map_err(Failure::from)?, hash(plan_hash)?);
         let head = ledger.map(hash).transpose()?;
@@ -68,8 +69,8 @@ impl Session {
         let options =
             options(tls, [connect_timeout, idle_timeout], latency, bandwidth, record).map_err(Failure::from)?;
         let parties = parties.into_iter().map(Party::into_endpoint).collect();
-        let network =
-            Network { parties, me, private_key_pem: private_key_pem.0, head, options, memory: budget(memory) };
+        let memory = budget(memory);
+        let network = Network { parties, me, private_key_pem: private_key_pem.0, head, options, memory, threads };
         Ok(Self::new(wait_for(py, move || Ok(tacit_run::Session::connect(network, &agreement)?), || ())?))
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tacit_math::Workers;
 use tacit_mpc::Link;
 use tacit_net::attendance::Attendance;
 use tacit_net::tcp::{self, Endpoint, Hello, Identity};
@@ -32,6 +33,8 @@ pub struct Connected {
     pub watch: Watch,
     /// Who takes part, where all signed that.
     pub attendance: Option<Attendance>,
+    /// The threads that compute.
+    pub workers: Workers,
 }
 
 impl Agreement {
@@ -96,7 +99,8 @@ impl Agreement {
             (engine.start)(Sessions { main, background }, self, permits, &program, memory)?
         };
         let approved = Approved::new(node, program, self.kept.as_deref());
-        Ok(Connected { me, nodes: self.nodes.clone(), clients: self.clients.clone(), approved, watch, attendance })
+        let (nodes, clients, workers) = (self.nodes.clone(), self.clients.clone(), Workers::default());
+        Ok(Connected { me, nodes, clients, approved, watch, attendance, workers })
     }
 }
 
@@ -131,6 +135,8 @@ pub struct Network {
     pub options: Options,
     /// This party's memory budget, if it has one.
     pub memory: Option<Memory>,
+    /// How many threads compute at this party. Nobody else is told, and messages do not depend on it.
+    pub threads: usize,
 }
 
 impl Network {
@@ -138,6 +144,7 @@ impl Network {
     pub fn connect(self, agreement: &Agreement) -> Result<Connected> {
         let engine = agreement.engine()?;
         let plan = agreement.plan()?;
+        let workers = workers(self.threads)?;
         let endpoints = self.endpoints(&agreement.names()?)?;
         let me = endpoints.iter().position(|party| party.name == self.me);
         let me = me.ok_or(RunError::NoPart { party: self.me })?;
@@ -146,7 +153,8 @@ impl Network {
         let hello = self.head.into_iter().fold(hello, Hello::attesting);
         let among = [agreement.nodes.len(), agreement.sessions(engine)];
         let sessions = tcp::connect_with_clients(&endpoints, among, me, identity, hello, &self.options)?;
-        agreement.start(engine, sessions, plan, self.memory.as_ref())
+        let connected = agreement.start(engine, sessions, plan, self.memory.as_ref())?;
+        Ok(Connected { workers, ..connected })
     }
 
     /// The endpoints of these parties, in their order.
@@ -159,6 +167,15 @@ impl Network {
             party.cloned().ok_or_else(|| RunError::Undescribed((*name).clone()))
         };
         names.iter().map(endpoint).collect()
+    }
+}
+
+/// As many threads.
+fn workers(threads: usize) -> Result<Workers> {
+    let failed = |detail: String| RunError::Threads { threads, detail };
+    match threads {
+        0 => Err(failed("somebody has to compute".to_owned())),
+        _ => Workers::new(threads).map_err(|error| failed(error.to_string())),
     }
 }
 
@@ -189,6 +206,7 @@ pub fn clear(agreement: &Agreement) -> Result<Connected> {
         approved,
         watch: Watch::default(),
         attendance: None,
+        workers: Workers::default(),
     })
 }
 

@@ -5,11 +5,15 @@
 use std::cell::RefCell;
 use std::io::Write;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
+use std::sync::{Mutex, PoisonError};
 
 thread_local! {
     /// Where the last panic of this thread happened.
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
+
+/// Where the last panic of this process happened: a thread that computes for another one may be the one that panics.
+static ANYWHERE: Mutex<Option<String>> = Mutex::new(None);
 
 /// The code panicked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,6 +29,7 @@ pub fn install_hook() {
         let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
         // Not eprintln!: it panics itself when nobody reads, and a panic here ends the process.
         let _unread = writeln!(std::io::stderr(), "tacit: internal error at {place}");
+        *ANYWHERE.lock().unwrap_or_else(PoisonError::into_inner) = Some(place.clone());
         PLACE.with_borrow_mut(|last| *last = Some(place));
     }));
 }
@@ -34,7 +39,8 @@ pub fn install_hook() {
 /// What `body` was changing may be left half changed: the caller does not use it again, except to end it.
 pub fn contain<T, E: From<Panicked>>(body: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     panic::catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|_content| {
-        let place = PLACE.take().unwrap_or_else(|| "an unknown place".to_owned());
+        let anywhere = || ANYWHERE.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let place = PLACE.take().or_else(anywhere).unwrap_or_else(|| "an unknown place".to_owned());
         Err(Panicked { place }.into())
     })
 }

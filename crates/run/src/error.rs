@@ -111,6 +111,14 @@ pub enum RunError {
         /// Why it is none.
         detail: String,
     },
+    /// No threads, or none that the operating system gives.
+    #[error("the party cannot compute with {threads} threads: {detail}; give it fewer, and at least 1")]
+    Threads {
+        /// How many.
+        threads: usize,
+        /// Why not.
+        detail: String,
+    },
     /// A hash of another length.
     #[error("a hash has 32 bytes, not {0}")]
     HashLength(usize),
@@ -221,6 +229,7 @@ impl RunError {
             | Self::Link { .. }
             | Self::Bandwidth(_)
             | Self::Seconds { .. }
+            | Self::Threads { .. }
             | Self::HashLength(_)
             | Self::Unreadable(_)
             | Self::NoData

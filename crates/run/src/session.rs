@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use tacit_math::Workers;
 use tacit_net::attendance::Attendance;
 use tacit_net::{Options, Transcript};
 use tacit_table::{DataTable, Operator};
@@ -29,6 +30,7 @@ pub struct Session {
     lifecycle: Lifecycle,
     watch: Watch,
     attendance: Option<Attendance>,
+    workers: Workers,
 }
 
 impl Session {
@@ -57,8 +59,8 @@ impl Session {
     }
 
     fn new(connected: Connected) -> Self {
-        let Connected { me, nodes, clients, approved, watch, attendance } = connected;
-        Self { me, nodes, clients, lifecycle: Lifecycle::new(approved), watch, attendance }
+        let Connected { me, nodes, clients, approved, watch, attendance, workers } = connected;
+        Self { me, nodes, clients, lifecycle: Lifecycle::new(approved), watch, attendance, workers }
     }
 
     /// This party's name.
@@ -85,7 +87,7 @@ impl Session {
     ///
     /// # Errors
     /// When it is not this step's turn, the data is missing or not as declared, or the engine fails.
-    pub fn input(&self, step: usize, data: impl FnOnce() -> Result<Option<DataTable>>) -> Result<Facts> {
+    pub fn input(&self, step: usize, data: impl FnOnce() -> Result<Option<DataTable>> + Send) -> Result<Facts> {
         self.execute(step, |node, operator| node.input(operator, data()?))
     }
 
@@ -93,7 +95,7 @@ impl Session {
     ///
     /// # Errors
     /// Those of [`Self::input`].
-    pub fn psi(&self, step: usize, data: impl FnOnce() -> Result<BothSides>) -> Result<Facts> {
+    pub fn psi(&self, step: usize, data: impl FnOnce() -> Result<BothSides> + Send) -> Result<Facts> {
         self.execute(step, |node, operator| node.psi(operator, data()?))
     }
 
@@ -130,14 +132,18 @@ impl Session {
         self.execute(step, |node, operator| node.release(operator))
     }
 
-    fn execute<T>(&self, step: usize, work: impl FnOnce(&mut dyn Node, &Operator) -> Result<T>) -> Result<T> {
+    fn execute<T: Send>(
+        &self,
+        step: usize,
+        work: impl FnOnce(&mut dyn Node, &Operator) -> Result<T> + Send,
+    ) -> Result<T> {
         self.work(|approved| approved.execute(step, work))
     }
 
-    /// Whatever goes wrong ends the session.
-    fn work<T>(&self, work: impl FnOnce(&mut Approved) -> Result<T>) -> Result<T> {
+    /// Runs it by this party's threads. Whatever goes wrong ends the session.
+    fn work<T: Send>(&self, work: impl FnOnce(&mut Approved) -> Result<T> + Send) -> Result<T> {
         let mut approved = self.lifecycle.take()?;
-        match contain(|| work(&mut approved)) {
+        match self.workers.run(|| contain(|| work(&mut approved))) {
             Ok(value) => self.lifecycle.give_back(approved).map_or(Ok(value), |_ended| Err(RunError::Aborted)),
             Err(error) => {
                 approved.abort(reason_for_peers(error.fault()));

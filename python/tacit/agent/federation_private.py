@@ -1,5 +1,5 @@
-"""A party's private file: where its key, ledger, kept parts and tables are, its timeouts and its memory budget
-(docs/federation.md).
+"""A party's private file: where its key, ledger, kept parts and tables are, its timeouts, its memory budget and its
+threads (docs/federation.md).
 
 It never leaves the party. A file that is not there is as an empty one: everything has a default but tables' paths.
 """
@@ -59,7 +59,8 @@ def predicted_on(link: Link | None, simulating: Iterable[Network]) -> Link:
 class PrivateFile:
     """What a party alone knows. tables: its tables' files by the tables' names. All paths are absolute.
 
-    forms: how CSV files among them are written, where the private file says it.
+    forms: how CSV files among them are written, where the private file says it. threads: how many compute a run's
+    secure steps, where it says that.
     """
 
     path: Path
@@ -71,6 +72,7 @@ class PrivateFile:
     network: Network
     forms: Mapping[str, CsvForm]
     memory: Memory
+    threads: int | None = None
 
     @classmethod
     def load(cls, folder: Path, party: str) -> PrivateFile:
@@ -88,9 +90,16 @@ class PrivateFile:
             _network(root.section("network")),
             {name: form for name, (_, form) in tables.items() if form is not None},
             read_memory(root.section("memory")),
+            root.count("threads", least=1),
         )
         root.close()
         return found
+
+    def threads_of(self, parties: int) -> int:
+        """How many threads compute here, of a command that runs ``parties`` parties: as said, or its share."""
+        from tacit import _native
+
+        return self.threads or max(1, _native.processors() // parties)
 
     @property
     def history(self) -> Path:

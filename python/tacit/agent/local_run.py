@@ -92,6 +92,7 @@ class LocalRun:
             addresses,
             self._connects_at_once(),
             self.approved,
+            len(self.parties),
         )
 
     def _seconds(self) -> float | None:

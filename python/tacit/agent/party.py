@@ -70,7 +70,8 @@ class PartyRun:
     answer: where a recipient's answer is written (a DuckDB file that must not exist yet); None elsewhere. wait: for how
     many seconds the party waits for the others before it connects; None if one process starts them all. then_connect:
     leave it to the connection to say what is wrong with a party that is there but cannot be met. approved: run only
-    what the party has approved for several runs; otherwise starting it approves this one.
+    what the party has approved for several runs; otherwise starting it approves this one. parties: how many share the
+    processors of this machine.
     """
 
     federation: Federation
@@ -81,6 +82,7 @@ class PartyRun:
     wait: float | None = None
     then_connect: bool = False
     approved: bool = False
+    parties: int = 1
     _opened: dict[int, _native.Opened] = field(default_factory=dict)
     _opened_rows: dict[str, int] = field(default_factory=dict)
     _taken_up: dict[int, _native.KeptShares] = field(default_factory=dict)
@@ -220,7 +222,8 @@ class PartyRun:
         head: the hash of the entry that approved the run here.
         """
         names = participants(self.plan, self.federation.catalog.parties)
-        network = self.federation.privates[self.me].network
+        private = self.federation.privates[self.me]
+        network = private.network
         return _native.Session.connect(
             [self.federation.native_party(name) for name in names],
             self.me,
@@ -239,7 +242,8 @@ class PartyRun:
             kept=[self._taken_up[step.id] for step in self.plan.steps if isinstance(step, KeptStep)],
             clients=list(self.plan.clients),
             ledger=head,
-            memory=self.federation.privates[self.me].memory.native,
+            memory=private.memory.native,
+            threads=private.threads_of(self.parties),
         )
 
     def _secure_step(self, session: _native.Session, engine: LocalEngine, step: NativeStep) -> int | None:

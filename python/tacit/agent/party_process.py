@@ -16,7 +16,8 @@ class PartyTask:
     """What a party's process is to do. private: the folder of private files. wait: for how many seconds it waits for
     others. answer: where a recipient writes its answer. addresses: of parties that are elsewhere than their federation
     file says. then_connect: what it waits for is that the others are there, not that they are all well. approved: it
-    runs only what the party has approved before."""
+    runs only what the party has approved before. parties: how many the command runs on this machine, which share its
+    processors."""
 
     party: str
     federation: Path
@@ -28,6 +29,7 @@ class PartyTask:
     addresses: Mapping[str, str] = field(default_factory=dict)
     then_connect: bool = False
     approved: bool = False
+    parties: int = 1
 
 
 class Process(Protocol):
@@ -72,6 +74,8 @@ def spawn(
         command += ["--then-connect"]
     if task.approved:
         command += ["--approved"]
+    if task.parties > 1:
+        command += ["--parties", str(task.parties)]
     process = subprocess.Popen(
         [*command, "-"],
         stdin=subprocess.PIPE,

@@ -50,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--events", type=int, metavar="FD", help=argparse.SUPPRESS)
     parser.add_argument("--answer", type=Path, metavar="FILE", help=argparse.SUPPRESS)
     parser.add_argument("--then-connect", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--parties", type=int, default=1, metavar="COUNT", help=argparse.SUPPRESS)
     parser.add_argument("--at", type=_addresses, default={}, metavar="PARTY=HOST:PORT,...", help=argparse.SUPPRESS)
 
 
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     query = query_text(options)
     task = PartyTask(
         options.name, options.federation, private, query, recipients, options.wait, options.answer, options.at,
-        options.then_connect, options.approved,
+        options.then_connect, options.approved, options.parties,
     )  # fmt: skip
     return run_task(task, options.events)
 

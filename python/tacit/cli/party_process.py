@@ -36,7 +36,7 @@ def run_task(task: PartyTask, events: int) -> int:
         plan = federation.plan(task.query, task.recipients)
         PartyRun(
             federation.federation.at(task.addresses), task.party, plan, emit, task.answer, task.wait, task.then_connect,
-            task.approved,
+            task.approved, task.parties,
         ).run()  # fmt: skip
     except BrokenPipeError:
         return 1

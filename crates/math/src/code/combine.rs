@@ -65,7 +65,7 @@ mod tests {
     use super::{BLOCK, Symbol, combine, portable};
     use crate::{Prg, Seed};
 
-    fn agree<W: Symbol + PartialEq + std::fmt::Debug>() {
+    fn agree<W: Symbol + PartialEq + std::fmt::Debug + Send>() {
         let mut prg = Prg::new(&Seed::from_bytes([8; 16]));
         for blocks in 0..4 {
             let (own, others): (Vec<W>, Vec<W>) = (prg.vector(blocks * BLOCK), prg.vector(blocks * BLOCK));

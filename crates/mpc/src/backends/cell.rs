@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 use tacit_math::{Plane, Ring};
 
 /// An element of an algebra, as stored and sent.
-pub(in crate::backends) trait Cell: Pod {
+pub(in crate::backends) trait Cell: Pod + Send + Sync {
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
     fn times(self, other: Self) -> Self;

@@ -15,6 +15,7 @@ pub mod rep3;
 mod stored;
 mod tally;
 pub mod two;
+mod waves;
 mod wire;
 
 pub use clear::Clear;

@@ -5,17 +5,18 @@
 
 use std::marker::PhantomData;
 use std::mem::{self, MaybeUninit};
+use std::ops::Range;
 
 use bytemuck::Pod;
+use tacit_math::lanes::{self, Grow};
 use tacit_math::plane::words_for;
 use tacit_math::{Plane, Prg, append};
 use tacit_net::{PartyId, Session};
 
-use super::cell::{Cell, lanes};
+use super::cell;
+use super::cell::Cell;
+use super::waves::{CHUNK, MESSAGE, WORTH_IT, pieces, pieces_of, send_all_masked, waves};
 use crate::{Block, Result, Shape};
-
-/// How many bytes are gathered into one message.
-const MESSAGE: usize = 1 << 20;
 
 /// Bytes that may be on their way to a node before it stops computing to receive. What is received soon is still in the
 /// cache, and few buffers serve the whole round.
@@ -117,10 +118,6 @@ impl<Content> Outgoing<Content> {
         Ok(())
     }
 
-    fn push_columns(&mut self, session: &mut Session, block: &Block) -> Result<()> {
-        block.bytes().try_for_each(|column| self.push(session, column))
-    }
-
     /// Bytes handed to the network so far.
     pub(in crate::backends) fn sent(&self) -> usize {
         self.sent
@@ -150,6 +147,38 @@ impl<Content> Outgoing<Content> {
     }
 }
 
+/// A column of a block on its way.
+enum Column<'a> {
+    Bits(&'a [cell::Lane]),
+    R32(&'a [u32]),
+    R64(&'a [u64]),
+    R128(&'a [u128]),
+}
+
+/// The columns, in the order of [`Block::bytes`].
+fn columns(block: &Block) -> Vec<Column<'_>> {
+    let bits = block.bits.iter().map(|c| Column::Bits(cell::lanes(c)));
+    let vectors = bits.chain(block.r32.iter().map(|c| Column::R32(c))).chain(block.r64.iter().map(|c| Column::R64(c)));
+    vectors.chain(block.r128.iter().map(|c| Column::R128(c))).collect()
+}
+
+impl Column<'_> {
+    /// A piece of the column less a mask, in place of the mask. The piece is a range of bytes.
+    fn less(&self, piece: Range<usize>, mask: &mut [u8]) {
+        fn less<C: Cell>(column: &[C], piece: Range<usize>, mask: &mut [u8]) {
+            let cells = &column[piece.start / size_of::<C>()..];
+            let masks: &mut [C] = bytemuck::cast_slice_mut(mask);
+            masks.iter_mut().zip(cells).for_each(|(mask, &cell)| *mask = cell.minus(*mask));
+        }
+        match self {
+            Self::Bits(column) => less(column, piece, mask),
+            Self::R32(column) => less(column, piece, mask),
+            Self::R64(column) => less(column, piece, mask),
+            Self::R128(column) => less(column, piece, mask),
+        }
+    }
+}
+
 /// Sends a block less pseudorandom content, which the block itself does not keep: the block that [`Block::random`]
 /// would draw.
 pub(in crate::backends) fn mask_and_send(
@@ -158,33 +187,29 @@ pub(in crate::backends) fn mask_and_send(
     block: &Block,
     prg: &mut Prg,
 ) -> Result<()> {
-    let mut out = Outgoing::masked(session, to);
-    block.bits.iter().try_for_each(|c| push_less_random(&mut out, session, lanes(c), prg))?;
-    block.r32.iter().try_for_each(|c| push_less_random(&mut out, session, c, prg))?;
-    block.r64.iter().try_for_each(|c| push_less_random(&mut out, session, c, prg))?;
-    block.r128.iter().try_for_each(|c| push_less_random(&mut out, session, c, prg))?;
-    out.finish(session)
+    let (columns, lengths) = (columns(block), block.bytes().map(<[u8]>::len).collect::<Vec<_>>());
+    for wave in waves(&lengths, 1) {
+        let mut messages = wave.buffers(session);
+        let mut in_messages = wave.in_messages(&mut messages);
+        let rooms = wave.message_rooms(&mut in_messages).into_iter().zip(prg.parts(wave.blocks(1)));
+        wave.compute(rooms, |chunk, (mut message, mut part)| {
+            let mut buffer = [0u128; PIECE / 16];
+            let buffer: &mut [u8] = bytemuck::cast_slice_mut(&mut buffer);
+            for piece in pieces_of(chunk, PIECE) {
+                let masked = &mut buffer[..piece.len()];
+                part.fill(masked);
+                columns[chunk.output].less(piece, masked);
+                message.extend_from_slice(masked);
+            }
+        });
+        lanes::finish(in_messages);
+        send_all_masked(session, to, messages)?;
+    }
+    Ok(())
 }
 
 /// Bytes that are masked at a time: within the first-level cache, and whole blocks of the generator.
 const PIECE: usize = 8 << 10;
-
-fn push_less_random<C: Cell>(
-    out: &mut Outgoing<Masked>,
-    session: &mut Session,
-    cells: &[C],
-    prg: &mut Prg,
-) -> Result<()> {
-    let mut buffer = [0u128; PIECE / 16];
-    let buffer: &mut [C] = bytemuck::cast_slice_mut(&mut buffer);
-    for piece in cells.chunks(buffer.len()) {
-        let masked = &mut buffer[..piece.len()];
-        prg.fill(masked);
-        masked.iter_mut().zip(piece).for_each(|(mask, &cell)| *mask = cell.minus(*mask));
-        out.push_masked(session, masked)?;
-    }
-    Ok(())
-}
 
 /// Vectors of known lengths that a peer sends one behind the other in one round, received while others are still
 /// computed.
@@ -192,77 +217,86 @@ pub(in crate::backends) struct Arriving<T> {
     from: PartyId,
     lengths: Vec<usize>,
     vectors: Vec<Vec<T>>,
+    /// Vectors that are complete.
+    complete: usize,
     received: usize,
 }
 
-impl<T: Pod> Arriving<T> {
+impl<T: Pod + Send> Arriving<T> {
     pub(in crate::backends) fn new(from: PartyId, lengths: Vec<usize>) -> Self {
-        Self { from, vectors: Vec::with_capacity(lengths.len()), lengths, received: 0 }
+        let vectors = lengths.iter().map(|&length| Vec::with_capacity(length)).collect();
+        Self { from, vectors, lengths, complete: 0, received: 0 }
     }
 
     /// Receives until at most a window is missing of `bytes` bytes. A peer that does the same has sent them.
     pub(in crate::backends) fn keep_up(&mut self, session: &mut Session, bytes: usize) -> Result<()> {
         while self.received + WINDOW < bytes {
-            self.receive(session, MESSAGE / size_of::<T>())?;
+            let missing = (bytes - WINDOW - self.received).next_multiple_of(MESSAGE);
+            self.receive(session, missing.min(at_a_time()) / size_of::<T>())?;
         }
         Ok(())
     }
 
     /// Receives the rest.
     pub(in crate::backends) fn finish(mut self, session: &mut Session) -> Result<Vec<Vec<T>>> {
-        self.receive(session, usize::MAX)?;
+        while self.complete < self.lengths.len() {
+            self.receive(session, at_a_time() / size_of::<T>())?;
+        }
         Ok(self.vectors)
     }
 
     /// Receives `cells` cells more, or all that are missing.
     fn receive(&mut self, session: &mut Session, mut cells: usize) -> Result<()> {
-        loop {
-            let begun = self.vectors.len();
-            if let Some(vector) = self.vectors.last_mut() {
-                let count = cells.min(self.lengths[begun - 1] - vector.len());
-                extend_cells(session, self.from, count, vector)?;
-                cells -= count;
-                self.received += count * size_of::<T>();
-            }
-            if cells == 0 || begun == self.lengths.len() {
-                return Ok(());
-            }
-            self.vectors.push(Vec::with_capacity(self.lengths[begun]));
-        }
+        let vectors = self.vectors.iter_mut().zip(&self.lengths).skip(self.complete);
+        let grow = |(vector, &length): (_, &usize)| {
+            let vector: &mut Vec<T> = vector;
+            let count = (cells > 0 || length == 0).then(|| cells.min(length - vector.len()))?;
+            cells -= count;
+            Some(Grow::new(vector, count))
+        };
+        self.received += size_of::<T>() * receive_all(session, self.from, vectors.map_while(grow).collect())?;
+        let missing = self.vectors.iter().zip(&self.lengths).position(|(vector, &length)| vector.len() < length);
+        self.complete = missing.unwrap_or(self.lengths.len());
+        Ok(())
     }
 }
 
+/// Bytes that are received before they are handed on: messages for all threads.
+fn at_a_time() -> usize {
+    MESSAGE * lanes::threads()
+}
+
 /// Receives a vector of `count` cells.
-pub(in crate::backends) fn recv_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize) -> Result<Vec<T>> {
+pub(in crate::backends) fn recv_cells<T: Pod + Send>(
+    session: &mut Session,
+    from: PartyId,
+    count: usize,
+) -> Result<Vec<T>> {
     let mut cells = Vec::with_capacity(count);
-    extend_cells(session, from, count, &mut cells)?;
+    for piece in pieces(count, at_a_time() / size_of::<T>()) {
+        receive_all(session, from, vec![Grow::new(&mut cells, piece.len())])?;
+    }
     Ok(cells)
 }
 
-/// Receives `count` more cells of a vector.
-fn extend_cells<T: Pod>(session: &mut Session, from: PartyId, count: usize, cells: &mut Vec<T>) -> Result<()> {
-    let size = size_of::<T>();
-    let (before, mut cut) = (cells.len(), Vec::new());
-    session.recv_pieces(from, count * size, |mut piece| {
-        if !cut.is_empty() {
-            let (head, rest) = piece.split_at(piece.len().min(size - cut.len()));
-            cut.extend_from_slice(head);
-            piece = rest;
-            if cut.len() == size {
-                cells.push(bytemuck::pod_read_unaligned(&cut));
-                cut.clear();
-            }
-        }
-        let (whole, rest) = piece.split_at(piece.len() - piece.len() % size);
-        match bytemuck::try_cast_slice(whole) {
-            Ok(aligned) => cells.extend_from_slice(aligned),
-            Err(_) => cells.extend(whole.chunks_exact(size).map(bytemuck::pod_read_unaligned::<T>)),
-        }
-        cut.extend_from_slice(rest);
-    })?;
+/// Receives the new cells of all vectors. Returns how many there are.
+fn receive_all<T: Pod + Send>(session: &mut Session, from: PartyId, mut vectors: Vec<Grow<'_, T>>) -> Result<usize> {
+    let chunks = vectors.iter().flat_map(|vector| pieces(vector.more(), CHUNK / size_of::<T>()));
+    let lengths: Vec<usize> = chunks.map(|chunk| chunk.len()).collect();
+    let count = lengths.iter().sum::<usize>();
+    let received = session.recv_held(from, size_of::<T>() * count)?;
+    let starts = lengths.iter().scan(0, |next, &length| Some(mem::replace(next, *next + size_of::<T>() * length)));
+    let starts: Vec<usize> = starts.collect();
+    let ends = starts.iter().skip(1).copied().chain([received.len()]);
+    let rooms = lanes::rooms(&mut vectors, &lengths);
+    let work = rooms.into_iter().zip(starts.iter().copied().zip(ends)).collect();
+    lanes::each_worth(received.len() >= WORTH_IT, work, |(mut room, (start, end))| {
+        room.extend_from_bytes(received.slices(start..end));
+    });
     // A share that came from a peer is as secret as one that was drawn.
-    tacit_marks::secret(&mut cells[before..]);
-    Ok(())
+    vectors.into_iter().for_each(|vector| tacit_marks::secret(vector.finish()));
+    session.give_back(received);
+    Ok(count)
 }
 
 /// Receives as many cells as there is room for.
@@ -280,24 +314,36 @@ pub(in crate::backends) fn recv_plane(session: &mut Session, from: PartyId, rows
 
 /// Sends all columns of a block that looks random to the receiver.
 pub(in crate::backends) fn send_masked(session: &mut Session, to: PartyId, block: &Block) -> Result<()> {
-    let mut out = Outgoing::masked(session, to);
-    out.push_columns(session, block)?;
-    out.finish(session)
+    send_columns(session, to, block)
 }
 
 /// Sends all columns of a component of what the receiver will have in clear.
 pub(in crate::backends) fn send_open(session: &mut Session, to: PartyId, component: &Block) -> Result<()> {
-    let mut out = Outgoing::opening(session, to);
-    out.push_columns(session, component)?;
-    out.finish(session)
+    send_columns(session, to, component)
+}
+
+fn send_columns(session: &mut Session, to: PartyId, block: &Block) -> Result<()> {
+    let columns: Vec<&[u8]> = block.bytes().collect();
+    let lengths: Vec<usize> = columns.iter().map(|column| column.len()).collect();
+    for wave in waves(&lengths, 1) {
+        let mut messages = wave.buffers(session);
+        let mut in_messages = wave.in_messages(&mut messages);
+        wave.compute(wave.message_rooms(&mut in_messages).into_iter(), |chunk, mut message| {
+            message.extend_from_slice(&columns[chunk.output][chunk.range.clone()]);
+        });
+        lanes::finish(in_messages);
+        messages.into_iter().try_for_each(|message| session.send(to, message))?;
+    }
+    Ok(())
 }
 
 /// Receives a block of a known shape.
 pub(in crate::backends) fn recv_block(session: &mut Session, from: PartyId, shape: Shape) -> Result<Block> {
     let rows = shape.rows;
+    let words = Arriving::new(from, vec![words_for(rows); shape.bits]).finish(session)?;
     Ok(Block {
         rows,
-        bits: (0..shape.bits).map(|_| recv_plane(session, from, rows)).collect::<Result<_>>()?,
+        bits: words.into_iter().map(|words| Plane::from_words(rows, words)).collect(),
         r32: (0..shape.r32).map(|_| recv_cells(session, from, rows)).collect::<Result<_>>()?,
         r64: (0..shape.r64).map(|_| recv_cells(session, from, rows)).collect::<Result<_>>()?,
         r128: (0..shape.r128).map(|_| recv_cells(session, from, rows)).collect::<Result<_>>()?,

@@ -29,8 +29,7 @@ pub(super) fn add_all_by_gates<G: Gates>(
     pairs: &[Pair<'_, G::Wire>],
 ) -> Result<Vec<Vec<G::Wire>>, G::Error> {
     let top = pairs[0].0.len() - 1;
-    let sums: Vec<Vec<G::Wire>> =
-        pairs.iter().map(|(x, y)| std::iter::zip(*x, *y).map(|(x, y)| g.xor(x, y)).collect()).collect();
+    let sums: Vec<Vec<G::Wire>> = pairs.iter().map(|(x, y)| g.xor_all(&refs(x), &refs(y))).collect();
     let (left, right): (Vec<_>, Vec<_>) = pairs.iter().flat_map(|(x, y)| std::iter::zip(&x[..top], &y[..top])).unzip();
     let generate = g.and(&left, &right)?;
     let propagate: Vec<G::Wire> = sums.iter().flat_map(|sum| sum[..top].to_vec()).collect();
@@ -42,7 +41,7 @@ pub(super) fn add_all_by_gates<G: Gates>(
     }
     let with_carries = |(k, sum): (usize, Vec<G::Wire>)| {
         let carries = &prefixes.generate[k * top..(k + 1) * top];
-        let carried: Vec<G::Wire> = std::iter::zip(&sum[1..], carries).map(|(sum, carry)| g.xor(sum, carry)).collect();
+        let carried = g.xor_all(&refs(&sum[1..]), &refs(carries));
         std::iter::once(sum[0].clone()).chain(carried).collect()
     };
     Ok(sums.into_iter().enumerate().map(with_carries).collect())
@@ -109,7 +108,7 @@ pub(super) fn carry_out<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> 
 /// The carry out of x + y, by few levels.
 pub(super) fn carry_by_gates<G: Gates>(g: &mut G, x: &[G::Wire], y: &[G::Wire]) -> Result<G::Wire, G::Error> {
     let generate = g.and(&refs(x), &refs(y))?;
-    let propagate = x.iter().zip(y).map(|(x, y)| g.xor(x, y)).collect();
+    let propagate = g.xor_all(&refs(x), &refs(y));
     join_carries(g, generate, propagate)
 }
 

@@ -48,7 +48,7 @@ pub fn and_pairs<G: Gates>(g: &mut G, mut wires: Vec<G::Wire>) -> Result<Vec<G::
 
 /// OR of all planes, as [`and_all`].
 pub fn or_all<B: Backend>(b: &mut B, rows: usize, planes: &[B::Bits]) -> Result<B::Bits> {
-    let complements = planes.iter().map(|p| b.not(p)).collect();
+    let complements = b.not_all(&planes.iter().collect::<Vec<_>>());
     let none = and_all(b, rows, complements)?;
     Ok(b.not(&none))
 }
@@ -56,7 +56,8 @@ pub fn or_all<B: Backend>(b: &mut B, rows: usize, planes: &[B::Bits]) -> Result<
 /// x = y, for numbers of equal width, as [`and_all`].
 pub fn equal<B: Backend>(b: &mut B, rows: usize, x: &[B::Bits], y: &[B::Bits]) -> Result<B::Bits> {
     assert_eq!(x.len(), y.len(), "numbers of one width");
-    let same = x.iter().zip(y).map(|(x, y)| b.not(&linear::xor(x, y))).collect();
+    let [x, y] = [x, y].map(|planes| planes.iter().collect::<Vec<_>>());
+    let same = b.not_all(&linear::xor_all(&x, &y).iter().collect::<Vec<_>>());
     and_all(b, rows, same)
 }
 
@@ -73,7 +74,7 @@ pub fn less_than<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits], signed: bo
     if let Some(mut less) = whole(b, Function::LessThan { width: x.len() }, &[&x, &y])? {
         return Ok(less.swap_remove(0));
     }
-    let complement: Planes<B> = x.iter().map(|x| b.not(x)).collect();
+    let complement = b.not_all(&x.iter().collect::<Vec<_>>());
     carry_out(b, &complement, &y)
 }
 

@@ -16,6 +16,11 @@ pub trait Gates {
     /// x XOR y.
     fn xor(&mut self, x: &Self::Wire, y: &Self::Wire) -> Self::Wire;
 
+    /// out[k] = x[k] XOR y[k].
+    fn xor_all(&mut self, x: &[&Self::Wire], y: &[&Self::Wire]) -> Vec<Self::Wire> {
+        x.iter().zip(y).map(|(x, y)| self.xor(x, y)).collect()
+    }
+
     /// The complement of x.
     fn not(&mut self, x: &Self::Wire) -> Self::Wire;
 
@@ -45,6 +50,10 @@ impl<B: Backend> Gates for B {
 
     fn xor(&mut self, x: &B::Bits, y: &B::Bits) -> B::Bits {
         linear::xor(x, y)
+    }
+
+    fn xor_all(&mut self, x: &[&B::Bits], y: &[&B::Bits]) -> Vec<B::Bits> {
+        linear::xor_all(x, y)
     }
 
     fn not(&mut self, x: &B::Bits) -> B::Bits {

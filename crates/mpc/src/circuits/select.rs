@@ -9,7 +9,8 @@ use crate::{Backend, Result};
 /// That of the gates.
 pub fn mux<G: Gates>(g: &mut G, choice: &G::Wire, x: &[G::Wire], y: &[G::Wire]) -> Result<Vec<G::Wire>, G::Error> {
     assert_eq!(x.len(), y.len(), "alternatives of one width");
-    let differences: Vec<G::Wire> = x.iter().zip(y).map(|(x, y)| g.xor(x, y)).collect();
+    let [of_x, of_y] = [x, y].map(|wires| wires.iter().collect::<Vec<_>>());
+    let differences = g.xor_all(&of_x, &of_y);
     let base: Vec<_> = y.iter().map(Some).collect();
     g.and_xor(&vec![choice; differences.len()], &differences.iter().collect::<Vec<_>>(), &base)
 }

@@ -8,6 +8,7 @@ mod engines;
 mod faults;
 mod fixed;
 mod garbled;
+mod lanes;
 mod orders;
 #[path = "../permits/mod.rs"]
 mod permits;

@@ -20,10 +20,15 @@
 //! holds. The planes become component 2 of x, beside y_0 and y_1. Node 1 knows y_1, node 2 knows y_0: to each the
 //! opened value is masked by the other. 1 round; nodes 1 and 2 send the ring's bits a row.
 
-use tacit_math::{Plane, Ring, ring};
+use std::ops::Range;
+
+use tacit_math::plane::words_for;
+use tacit_math::{Plane, Ring, lanes, ring};
+use tacit_net::PartyId;
 
 use super::{Rep3, Share};
-use crate::backends::wire::{Outgoing, recv_plane};
+use crate::backends::waves::{WORTH_IT, pieces_of, send_all_masked, waves};
+use crate::backends::wire::{Arriving, Outgoing};
 use crate::bits::{planes_of, vector_of};
 use crate::{Linear, Result};
 
@@ -59,35 +64,56 @@ impl Rep3 {
         known: &[Option<Vec<Plane>>],
     ) -> Result<Vec<Vec<Share<Plane>>>> {
         self.session.next_round();
-        let me = self.me();
-        let mut out = (me == 0).then(|| Outgoing::masked(&mut self.session, tacit_net::PartyId(1)));
-        let mut dealt = Vec::new();
-        for (&rows, known) in rows.iter().zip(known) {
-            let mut planes = Vec::new();
-            for j in 0..width {
-                let share = match me {
-                    // Component 0 masks component 1 from node 1.
-                    0 => {
-                        let mine = Plane::random(rows, &mut self.with_previous);
-                        let next = known.as_ref().expect("node 0 knows the value")[j].xor(&mine);
-                        out.as_mut().expect("node 0 sends").push_masked(&mut self.session, next.words())?;
-                        Share { mine, next }
-                    }
-                    1 => {
-                        let previous = self.previous();
-                        let mine = recv_plane(&mut self.session, previous, rows)?;
-                        Share { mine, next: Plane::zeros(rows) }
-                    }
-                    _ => Share { mine: Plane::zeros(rows), next: Plane::random(rows, &mut self.with_next) },
-                };
-                planes.push(share);
+        let of_planes: Vec<usize> = rows.iter().flat_map(|&rows| vec![rows; width]).collect();
+        let zeros = |rows: &[usize]| rows.iter().map(|&rows| Plane::zeros(rows)).collect();
+        let [mine, next] = match self.me() {
+            0 => {
+                let known: Vec<&Plane> = known.iter().flatten().flatten().collect();
+                assert_eq!(known.len(), of_planes.len(), "node 0 knows the values");
+                self.deal_known(&known)?
             }
-            dealt.push(planes);
+            1 => {
+                let words = of_planes.iter().map(|&rows| words_for(rows)).collect();
+                let received = Arriving::new(self.previous(), words).finish(&mut self.session)?;
+                [planes(&of_planes, received), zeros(&of_planes)]
+            }
+            _ => [zeros(&of_planes), Plane::random_all(&of_planes, &mut self.with_next)],
+        };
+        let mut shares = mine.into_iter().zip(next).map(|(mine, next)| Share { mine, next });
+        Ok(rows.iter().map(|_| shares.by_ref().take(width).collect()).collect())
+    }
+
+    /// Node 0's components: component 0, which masks component 1 from node 1.
+    fn deal_known(&mut self, known: &[&Plane]) -> Result<[Vec<Plane>; 2]> {
+        let rows: Vec<usize> = known.iter().map(|plane| plane.rows()).collect();
+        let lengths: Vec<usize> = known.iter().map(|plane| plane.words().len()).collect();
+        let empty = || lengths.iter().map(|&length| Vec::with_capacity(length)).collect();
+        let [mut mine, mut next]: [Vec<Vec<u64>>; 2] = [empty(), empty()];
+        for wave in waves(&lengths, size_of::<u64>()) {
+            let mut messages = wave.buffers(&mut self.session);
+            let (mut of_mine, mut of_next) = (wave.in_outputs(&mut mine), wave.in_outputs(&mut next));
+            let mut in_messages = wave.in_messages(&mut messages);
+            let rooms = wave.rooms(&mut of_mine).into_iter().zip(wave.rooms(&mut of_next));
+            let rooms = rooms.zip(wave.message_rooms(&mut in_messages));
+            let drawn = self.with_previous.parts(wave.blocks(1));
+            wave.compute(rooms.zip(drawn), |chunk, (((mut mine, mut next), mut message), mut drawn)| {
+                let (mut buffer, known) = ([0; WORDS], known[chunk.output]);
+                for piece in pieces_of(chunk, WORDS) {
+                    let words = &mut buffer[..piece.len()];
+                    drawn.fill(words);
+                    clear_behind(known.rows(), &piece, words);
+                    mine.extend_from_slice(words);
+                    words.iter_mut().zip(&known.words()[piece]).for_each(|(word, known)| *word ^= known);
+                    next.extend_from_slice(words);
+                    message.extend_from_slice(bytemuck::cast_slice(words));
+                }
+            });
+            lanes::finish(of_mine);
+            lanes::finish(of_next);
+            lanes::finish(in_messages);
+            send_all_masked(&mut self.session, PartyId(1), messages)?;
         }
-        if let Some(out) = out {
-            out.finish(&mut self.session)?;
-        }
-        Ok(dealt)
+        Ok([planes(&rows, mine), planes(&rows, next)])
     }
 
     pub(super) fn ring_mask<R: Ring>(&mut self, rows: usize) -> Result<(Share<Vec<R>>, Vec<Share<Plane>>)> {
@@ -136,20 +162,38 @@ impl Rep3 {
     /// one).
     fn open_between(
         &mut self,
-        peer: tacit_net::PartyId,
+        peer: PartyId,
         planes: &[&Share<Plane>],
         parts: impl Fn(&Share<Plane>) -> (&Plane, &Plane),
     ) -> Result<Vec<Plane>> {
         let mut out = Outgoing::opening(&mut self.session, peer);
         planes.iter().try_for_each(|share| out.push_open(&mut self.session, parts(share).0.words()))?;
         out.finish(&mut self.session)?;
-        let mut opened = Vec::new();
-        for share in planes {
-            let theirs = recv_plane(&mut self.session, peer, share.rows())?;
-            let (own, common) = parts(share);
-            opened.push(theirs.xor(own).xor(common));
-        }
+        let rows: Vec<usize> = planes.iter().map(|share| share.rows()).collect();
+        let words = rows.iter().map(|&rows| words_for(rows)).collect();
+        let mut opened = self::planes(&rows, Arriving::new(peer, words).finish(&mut self.session)?);
+        let work = opened.iter_mut().zip(planes.iter().map(|share| parts(share))).collect();
+        let worth_it = rows.iter().sum::<usize>() / 8 >= WORTH_IT;
+        lanes::each_worth(worth_it, work, |(plane, (own, common))| {
+            plane.xor_assign(own);
+            plane.xor_assign(common);
+        });
         Ok(opened)
+    }
+}
+
+/// Words that are computed at a time, within the first-level cache, and whole blocks of a generator.
+const WORDS: usize = 1024;
+
+/// Planes of these rows over their words.
+fn planes(rows: &[usize], words: Vec<Vec<u64>>) -> Vec<Plane> {
+    rows.iter().zip(words).map(|(&rows, words)| Plane::from_words(rows, words)).collect()
+}
+
+/// Clears the bits behind the last row in a piece of a plane's words.
+fn clear_behind(rows: usize, piece: &Range<usize>, words: &mut [u64]) {
+    if let (Some(last), true) = (words.last_mut(), piece.end == words_for(rows)) {
+        *last &= !0 >> ((64 - rows % 64) % 64);
     }
 }
 

@@ -12,13 +12,15 @@
 //!
 //! Rounds: 1. Bytes sent by each node: one cell an element of output, however many products it sums.
 
-use tacit_math::Ring;
+use tacit_math::prg::{Part, blocks_of};
 use tacit_math::simd::{Kernel, dispatch};
+use tacit_math::{Ring, lanes};
 
 use super::{Rep3, Share};
 use crate::Result;
 use crate::backends::cell::Cell;
-use crate::backends::wire::{Arriving, Outgoing};
+use crate::backends::waves::{Wave, pieces, send_all_masked, waves};
+use crate::backends::wire::Arriving;
 
 /// Bytes of one output that are computed at a time: small enough for the caches, long enough for the processor to read
 /// the factors ahead.
@@ -68,38 +70,56 @@ impl Rep3 {
         self.session.next_round();
         let (next, previous) = (self.next(), self.previous());
         let lengths: Vec<usize> = outputs.iter().map(Output::len).collect();
-        let mut out = Outgoing::masked(&mut self.session, previous);
-        let mut arriving = Arriving::new(next, lengths);
-        let mut buffers = [[0u128; PIECE / 16]; 2];
-        let [buffer, subtracted]: [&mut [C]; 2] = buffers.each_mut().map(|words| bytemuck::cast_slice_mut(words));
-        let mut mine = Vec::with_capacity(outputs.len());
-        for output in outputs {
-            let mut component = Vec::with_capacity(output.len());
-            for at in (0..output.len()).step_by(buffer.len()) {
-                let len = buffer.len().min(output.len() - at);
-                let z_i = &mut buffer[..len];
-                // Step 1: z_i = a_i.
-                self.zero_share(z_i, &mut subtracted[..len]);
-                // Step 2: z_i += the products of which this node holds both factors.
-                output.add_to(z_i, at);
-                component.extend_from_slice(z_i);
-                // Step 3: a_i masks z_i from the node before; z_(i+1) is received meanwhile.
-                out.push_masked(&mut self.session, z_i)?;
-                arriving.keep_up(&mut self.session, out.sent())?;
-            }
-            mine.push(component);
+        let mut mine: Vec<Vec<C>> = lengths.iter().map(|&length| Vec::with_capacity(length)).collect();
+        let (waves, mut arriving, mut sent) = (waves(&lengths, size_of::<C>()), Arriving::new(next, lengths), 0);
+        for wave in waves {
+            let messages = self.multiply_wave(&wave, outputs, &mut mine);
+            // Step 3: a_i masks z_i from the node before; z_(i+1) is received meanwhile.
+            send_all_masked(&mut self.session, previous, messages)?;
+            sent += wave.bytes();
+            arriving.keep_up(&mut self.session, sent)?;
         }
-        out.finish(&mut self.session)?;
         let next = arriving.finish(&mut self.session)?;
         Ok(mine.into_iter().zip(next).map(|(z_i, z_next)| [z_i, z_next]).collect())
     }
 
+    /// Steps 1 and 2 of a wave: appends z_i, and gives it as messages.
+    fn multiply_wave<C: Cell>(&mut self, wave: &Wave, outputs: &[Output<'_, C>], mine: &mut [Vec<C>]) -> Vec<Vec<u8>> {
+        let mut messages = wave.buffers(&mut self.session);
+        let (mut in_messages, mut in_outputs) = (wave.in_messages(&mut messages), wave.in_outputs(mine));
+        let rooms = wave.rooms(&mut in_outputs).into_iter().zip(wave.message_rooms(&mut in_messages));
+        let blocks = wave.blocks(1);
+        let drawn = self.with_next.parts(blocks.clone()).into_iter().zip(self.with_previous.parts(blocks));
+        wave.compute(rooms.zip(drawn), |chunk, ((mut component, mut message), (mut added, mut subtracted))| {
+            let mut buffers = [[0u128; PIECE / 16]; 2];
+            let [z, less]: [&mut [C]; 2] = buffers.each_mut().map(|words| bytemuck::cast_slice_mut(words));
+            for piece in pieces(chunk.range.len(), z.len()) {
+                let (z_i, less) = (&mut z[..piece.len()], &mut less[..piece.len()]);
+                // Step 1: z_i = a_i.
+                zero_share(z_i, less, &mut added, &mut subtracted);
+                // Step 2: z_i += the products of which this node holds both factors.
+                outputs[chunk.output].add_to(z_i, chunk.range.start + piece.start);
+                component.extend_from_slice(z_i);
+                message.extend_from_slice(bytemuck::cast_slice(z_i));
+            }
+        });
+        lanes::finish(in_outputs);
+        lanes::finish(in_messages);
+        messages
+    }
+
     /// a_i of a fresh sharing of zero. `subtracted`: room for as many cells.
     pub(super) fn zero_share<C: Cell>(&mut self, a_i: &mut [C], subtracted: &mut [C]) {
-        self.with_next.fill(a_i);
-        self.with_previous.fill(subtracted);
-        a_i.iter_mut().zip(subtracted).for_each(|(a_i, subtracted)| *a_i = a_i.minus(*subtracted));
+        let blocks = blocks_of::<C>(a_i.len());
+        zero_share(a_i, subtracted, &mut self.with_next.part(blocks), &mut self.with_previous.part(blocks));
     }
+}
+
+/// What the one generator gives less what the other one gives.
+fn zero_share<C: Cell>(a_i: &mut [C], less: &mut [C], added: &mut Part<'_>, subtracted: &mut Part<'_>) {
+    added.fill(a_i);
+    subtracted.fill(less);
+    a_i.iter_mut().zip(less).for_each(|(a_i, less)| *a_i = a_i.minus(*less));
 }
 
 pub(super) fn term<'a, T, C>(x: &'a Share<T>, y: &'a Share<T>, cells: impl Fn(&'a T) -> &'a [C]) -> Term<'a, C> {

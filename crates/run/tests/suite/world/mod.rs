@@ -242,6 +242,7 @@ impl Networks {
             head: Some([place as u8; 32]),
             options: Options::default(),
             memory: None,
+            threads: 1 + place % 2,
         }
     }
 }
