@@ -441,9 +441,17 @@ impl Calls<'_> {
         }
     }
 
-    /// What the shares of a call stand for.
+    /// What the shares of a call stand for. Places are sums modulo a power of two that exceeds them all: what components
+    /// add up to above it is a carry, which follows from the place and from two of them.
     fn plain(&self, run: usize, call: usize, which: usize) -> Vec<u8> {
-        plain(&self.nodes.iter().map(|node| &node[run][call].shared[which]).collect::<Vec<_>>())
+        let mut plain = plain(&self.nodes.iter().map(|node| &node[run][call].shared[which]).collect::<Vec<_>>());
+        let Call { name, shared, .. } = &self.nodes[self.node][run][call];
+        if (*name, shared[which].name) == ("scan_product", "places") {
+            let bytes = (1..size_of::<u32>()).find(|bytes| shared[which].rows <= 1 << (8 * bytes));
+            let above = bytes.unwrap_or(size_of::<u32>());
+            plain.chunks_mut(size_of::<u32>()).for_each(|place| place[above..].fill(0));
+        }
+        plain
     }
 }
 
