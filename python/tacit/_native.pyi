@@ -56,6 +56,7 @@ __all__ = [
     "measured",
     "operators",
     "permits",
+    "processors",
     "published_bytes",
     "query_cost",
     "read_sealed",

@@ -80,13 +80,18 @@ def planned(bound: Relation, catalog: Catalog) -> Relation:
 
 @dataclass
 class Later:
-    """Prices by which whatever is asked last is the fastest. No join merges, which changes no tree."""
+    """Prices by which whatever is asked last is the fastest. No join merges and no padding is dropped: that changes no
+    tree.
+    """
 
     catalog: Catalog
     recipients: tuple[str, ...] = ()
     times: Iterator[int] = field(default_factory=lambda: count(0, -1))
 
     def mergeable(self, stage: Stage) -> tuple[Relation, ...]:
+        return ()
+
+    def bounds(self, stage: Stage) -> tuple[tuple[Relation, int], ...]:
         return ()
 
     def seconds(self, stage: Stage) -> float:

@@ -323,7 +323,7 @@ MISTAKES = [
      'for example [["id"], ["year", "nr"]].'),
     ("consents = []", 'unique = [["y"]]', AT + "unique names 'y', which is no column of the table; write \"x\"."),
     ("consents = []", 'consents = ["rows"]', AT + "consents names 'rows', which is no consent; "
-     'write "filter", "groups" or "matches".'),
+     'write "filter", "groups", "matches" or "sizes".'),
     ("consents = []", 'delivered = "yes"', AT + "delivered is 'yes'; write true or false."),
     ("consents = []", 'delivered = true\nconsents = ["groups"]', AT + "is delivered and has consents; "
      "remove consents, because nothing of it is computed at its owner."),

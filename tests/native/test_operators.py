@@ -36,6 +36,7 @@ from tacit.plan.physical.operators import (
     Project,
     Psi,
     Release,
+    Resize,
     Shared,
     Side,
     Sort,
@@ -93,6 +94,8 @@ EXAMPLES: tuple[Operator, ...] = (
     Join(17, 7, 8, ("x",), ("y",), ("x", "h"), (), kept="both", found="m"),
     Pairs(18, 7, 8),
     GroupJoin(19, 7, 8, ("x",), ("y",), ("h",), (SUM, COUNT), kept=True),
+    Resize(21, 8, None),
+    Resize(22, 8, 5),
     Window(20, 8, ("x",), (Ordered("h", descending=True, nulls_first=False),), (NUMBERED, SHIFTED, FRAMED)),
 )
 
@@ -122,10 +125,11 @@ def test_operators_are_understood_as_they_are_written(operator: Operator) -> Non
 @pytest.mark.parametrize("function", get_args(Function))
 def test_functions_have_one_name(function: Function) -> None:
     """Native code knows each, with as many arguments as it takes, and no other."""
+    by_constant = ("scale", "floor", "ceil", "round")
     args = (Column("x"),) * {"if": 3}.get(
-        function, 1 if function in ("neg", "scale", "not", "is_null", "convert") else 2
+        function, 1 if function in ("neg", "not", "is_null", "convert", *by_constant) else 2
     )
-    call = Call(function, args, BITS, by=2 if function == "scale" else None)
+    call = Call(function, args, BITS, by=2 if function in by_constant else None)
     (understood,) = _native.operators(json.dumps([Filter(2, 1, call).json()]))
     assert json.loads(understood)["predicate"] == call.json()
 

@@ -14,7 +14,7 @@ from tacit.plan.account.statement import takes_part
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Link
 from tacit.plan.physical.cost import ASSUMED_ROWS, predict, total
-from tacit.plan.physical.operators import CircuitPsi, GroupBy, Join, Psi, inputs
+from tacit.plan.physical.operators import CircuitPsi, GroupBy, Join, Psi, Resize, inputs
 from tacit.plan.physical.placed import (
     InputStep,
     KeysStep,
@@ -102,6 +102,11 @@ def test_permits_are_exactly_announced_sizes_matches_keys_that_are_seen_and_rele
             (f"{step.id}.release", "value", list(step.operator.to), [each.name for each in step.fields])
             for step in plan.steps
             if isinstance(step, KeysStep)
+        ]
+        expected += [
+            (f"{step.id}.resize", "count", list(plan.nodes), [])
+            for step in plan.steps
+            if isinstance(step, SecureStep) and isinstance(step.operator, Resize) and step.operator.rows is None
         ]
         outside = [(step, [each for each in step.operator.to if each not in plan.nodes]) for step in opened]
         expected += [(f"{step.id}.release", "size", told, []) for step, told in outside if told]

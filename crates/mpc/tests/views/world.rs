@@ -441,8 +441,8 @@ impl Calls<'_> {
         }
     }
 
-    /// What the shares of a call stand for. Places are sums modulo a power of two that exceeds them all: what components
-    /// add up to above it is a carry, which follows from the place and from two of them.
+    /// What the shares of a call stand for. Places are sums modulo a power of two that exceeds them all. What the
+    /// components add up to above it is a carry: it follows from the place and from two of them.
     fn plain(&self, run: usize, call: usize, which: usize) -> Vec<u8> {
         let mut plain = plain(&self.nodes.iter().map(|node| &node[run][call].shared[which]).collect::<Vec<_>>());
         let Call { name, shared, .. } = &self.nodes[self.node][run][call];

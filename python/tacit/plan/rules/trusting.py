@@ -31,7 +31,7 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.trees import children, kept_scans, scans
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.consents import matches_allowed
-from tacit.plan.facts.fields import names
+from tacit.plan.facts.fields import field_of, names
 from tacit.plan.facts.readers import Readers
 from tacit.plan.rules.push_down import is_local
 from tacit.plan.rules.stage import Predicted, Pricing, Stage, Trusted
@@ -131,8 +131,10 @@ def _is_as_shared(relation: Relation, name: str, catalog: Catalog) -> bool:
             return isinstance(source, ColumnRef) and _is_as_shared(input, source.name, catalog)
         case Union(inputs):
             return all(_is_as_shared(each, name, catalog) for each in inputs)
-        case Join(left, right, kept="none"):
-            return _is_as_shared(left if name in names(left) else right, name, catalog)
+        case Join(left, right, left_keys, right_keys, kept="none"):
+            side, keys = (left, left_keys) if name in names(left) else (right, right_keys)
+            # Of keys that are equal nodes hold no NULLs.
+            return not (name in keys and field_of(side, name).nullable) and _is_as_shared(side, name, catalog)
         case _:
             return False
 
