@@ -271,10 +271,11 @@ fn simulated_input(node: usize, own: &Own, prg: &mut Prg) -> Vec<Vec<u8>> {
     drawn.collect()
 }
 
-/// The peer's component is what is opened less one's own.
+/// The peer's component is what is opened less one's own; planes arrive together.
 fn simulated_opening(node: usize, own: &Own, _prg: &mut Prg) -> Vec<Vec<u8>> {
     let message = own.output.clone().minus(&own.input);
-    if node == 0 { message.bytes().map(<[u8]>::to_vec).collect() } else { vec![] }
+    let planes = message.bits.iter().flat_map(|plane| words(plane.words())).collect();
+    if node == 0 { vec![planes] } else { vec![] }
 }
 
 #[test]
