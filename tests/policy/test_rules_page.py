@@ -148,7 +148,7 @@ ROWS = (
         "SELECT COUNT(*) FROM (SELECT RANK() OVER (ORDER BY day) AS r FROM stays) s WHERE r < 5", "window",
     ),
     Row(
-        ("UNION ALL",),
+        ("UNION ALL", "UNION ALL of averages"),
         "what both sides expose; a constant says which rows are whose",
         "each owner's units are counted alone; `repeats` for a table on both sides",
         "SELECT COUNT(*), SUM(x) FROM (SELECT salary AS x FROM people UNION ALL SELECT cost FROM stays) u",
@@ -186,7 +186,7 @@ ROWS = (
         "SELECT SUM(v.w) FROM people p JOIN (VALUES (1, 1), (2, 2)) v(ssn, w) ON p.ssn = v.ssn", "weights",
     ),
     Row(
-        ("ORDER BY", "NULLS FIRST, NULLS LAST", "LIMIT", "OFFSET"),
+        ("ORDER BY", "NULLS FIRST, NULLS LAST", "LIMIT", "LIMIT on an order by an average", "OFFSET"),
         "of groups nothing; of single rows the ranks of what sorts them, and how many there are",
         "above a guard, where small groups are dropped; `select` of the order of single rows",
         "SELECT city, SUM(salary) AS s FROM people GROUP BY city ORDER BY s DESC LIMIT 3",
@@ -203,7 +203,9 @@ ROWS = (
     Row(
         ("arithmetic", "CAST", "DATE and INTERVAL arithmetic", "EXTRACT", "SUBSTRING", "concatenation",
          "whole division and remainder", "COALESCE", "NULLIF", "GREATEST", "LEAST", "ROUND", "ABS", "FLOOR", "CEIL",
-         "UPPER", "LOWER", "LENGTH", "DATE_TRUNC"),
+         "UPPER", "LOWER", "LENGTH", "DATE_TRUNC", "whole division of several owners' columns",
+         "whole division of aggregates, in a condition", "rounding of aggregates, in a condition",
+         "parts of days of several owners"),
         "all columns in it; above a guard nothing more",
         "only multiples are added up (`linear`); no value may be beyond its type (`floor`)",
         "SELECT ROUND(AVG(salary), 1) AS a, SUM(salary + 2 * bonus) AS s FROM people",

@@ -464,6 +464,8 @@ def _question(chance: random.Random) -> str:
         return f"{repeated} {chance.choice(OPERATORS)} {chance.choice(GROUPED)}"
     if kind < 0.22:
         return _first_of_each(chance)
+    if kind > 0.96:
+        return _divided(chance)
     found = selected(chance, chance.choice(SOURCES)).sql
     return f"WITH w AS ({found}) SELECT * FROM w" if kind < 0.26 else found
 
@@ -510,6 +512,26 @@ def _first_of_each(chance: random.Random) -> str:
         (
             f"SELECT DISTINCT ON (g.m) g.k, g.m FROM {groups} ORDER BY g.m, g.k",
             f"SELECT DISTINCT ON ({key}) p.salary FROM people p ORDER BY {key}, p.salary",
+        )
+    )
+
+
+def _divided(chance: random.Random) -> str:
+    """Quotients, roundings and parts of days that no single owner computes."""
+    by_city, end = "SELECT city AS k, COUNT(*) AS n FROM people GROUP BY city", chance.choice(("", " WHERE NOT vip"))
+    days = "(SELECT city AS k, since AS d, COUNT(*) AS m FROM people GROUP BY city, since) g"
+    return chance.choice(
+        (
+            "SELECT COUNT(*) AS n FROM people p JOIN customers c ON c.ssn = p.ssn WHERE p.age % c.worth = "
+            f"{chance.randint(0, 9)}",
+            f"SELECT g.k, g.m // c.worth AS n FROM {COUNTED} g JOIN customers c ON c.ssn = g.m",
+            f"{by_city} HAVING SUM(salary) % {chance.randint(2, 9)} = 1",
+            f"{by_city} HAVING ROUND(SUM(salary), -1) > {chance.randint(1, 99)}",
+            f"{by_city} HAVING YEAR(MAX(since)) > {chance.randint(2019, 2021)}",
+            f"SELECT k, COUNT(*) AS n FROM {days} GROUP BY k HAVING YEAR(MAX(d)) > {chance.randint(2019, 2021)}",
+            f"SELECT city, AVG(salary) AS a FROM people{end} GROUP BY city ORDER BY a LIMIT {chance.randint(1, 3)}",
+            f"SELECT AVG(salary) AS n FROM people{end} UNION ALL SELECT AVG(cost) FROM stays WHERE day > "
+            f"{chance.randint(0, 3)}",
         )
     )
 
