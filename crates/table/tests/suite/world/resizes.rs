@@ -44,9 +44,10 @@ pub fn resizes(padded: Option<usize>) -> Vec<Case> {
                 input_unique(padded),
                 kept(3, 1),
                 resize(4, 3, "null"),
-                join(5, 2, 4, &["lk"], &["k"], &["lk", "p", "w"], &["id", "v", "r", "q", "s"]),
-                resize(6, 5, "null"),
-                release(9, 6, &["id", "lk", "p", "w", "v", "r", "q", "s"], false),
+                filter(5, 2, &col("lkeep")),
+                join(6, 5, 4, &["lk"], &["k"], &["lk", "p", "w"], &["id", "v", "r", "q", "s"]),
+                resize(7, 6, "null"),
+                release(9, 7, &["id", "lk", "p", "w", "v", "r", "q", "s"], false),
             ],
         ),
         case(
