@@ -10,7 +10,8 @@ use tacit_views::{Kind, Run, View, leaks, play, repeats, seed};
 use crate::permits::{permit, size_permit};
 use crate::watched::{Watched, bundle, clear};
 use crate::world::{
-    Effort, Ends, LARGE, PARTIES, Program, SIZES, SMALL, Source, THIN, Told, assert_silent, check, dealt, shape, tidy,
+    Effort, Ends, LARGE, PARTIES, Program, SIZES, SMALL, Source, THIN, Told, assert_silent, check, check_words, dealt,
+    shape, tidy,
 };
 
 /// One method on some columns.
@@ -162,6 +163,14 @@ fn all_methods<B: Told + 'static>(rows: &[usize], sources: &[Source], effort: Ef
                 check::<B>(&format!("{method:?}"), &method, rows, source, effort);
             }
         }
+    }
+}
+
+// views: crates/mpc/src/backends/waves.rs
+#[test]
+fn many_rows_are_masked_by_fresh_words() {
+    for (method, rows) in [(Method::And, 1 << 21), (Method::Mul, 1 << 18), (Method::Inject, 1 << 18)] {
+        check_words::<Rep3>(&format!("{method:?}"), &method, rows);
     }
 }
 

@@ -1,5 +1,6 @@
 //! Runs programs hundreds of times over an engine and looks at every call of every node with the battery.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::thread;
@@ -277,8 +278,18 @@ pub fn check_on<B: Told + 'static>(
     link: Link,
 ) {
     let name = format!("{name}, {rows} rows, {source:?}, {}", B::NAME);
-    let seed = seed(&name);
-    let body = |mut b: Watched<B>, run: usize| {
+    assert_silent::<B>(&name, effort, link, on_dealt(&name, program, rows, source));
+}
+
+/// A program on dealt rows that came about in some way.
+fn on_dealt<B: Told + 'static>(
+    name: &str,
+    program: &impl Program,
+    rows: usize,
+    source: Source,
+) -> impl Fn(Watched<B>, usize) -> Result<(Watched<B>, Ends)> + Sync {
+    let seed = seed(name);
+    move |mut b: Watched<B>, run: usize| {
         let mut prg = Prg::new(&seed.derive(&run.to_string()));
         let plain = tidy(program.input(program.shape(source.takes(rows)), &mut prg));
         let node = b.node();
@@ -287,9 +298,25 @@ pub fn check_on<B: Told + 'static>(
         let x = source.make(&b, unwrapped(shares), rows);
         let out = b.step("program", |b| program.run(b, x))?;
         Ok((b, Ends { begin, end: bundle("end", &out), declared: View::default() }))
-    };
-    assert_silent::<B>(&name, effort, link, body);
+    }
 }
+
+/// Asserts that no word of 16 bytes comes twice among all that a node receives in one run on many rows: masks are
+/// fresh in each chunk of a message.
+pub fn check_words<B: Told + 'static>(name: &str, program: &impl Program, rows: usize) {
+    let mut most = 0;
+    for (node, runs) in watch::<B>(1, THIN, on_dealt(name, program, rows, Source::Dealt)).iter().enumerate() {
+        let received: Vec<View> = runs[0].iter().map(|call| call.seen.only(&[Kind::Received])).collect();
+        let parts = received.iter().flat_map(View::parts);
+        let words: Vec<&[u8; 16]> = parts.flat_map(|part| part.bytes.as_chunks().0).collect();
+        assert_eq!(words.iter().collect::<HashSet<_>>().len(), words.len(), "{name}: words at node {node}");
+        most = most.max(16 * words.len());
+    }
+    assert!(most >= MANY_BYTES, "{name}: no node receives more than {most} bytes");
+}
+
+/// More than one chunk of a message has.
+const MANY_BYTES: usize = 256 << 10;
 
 /// Runs something many times, which returns the shares it began and ended with, and asserts that no node's view tells
 /// anything.
