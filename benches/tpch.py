@@ -159,8 +159,8 @@ def write_federation(scale: float, split: Split, data: Path, folder: Path, membe
             )
             path = folder / "data" / owner / f"{name}.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
-            duckdb.execute(f"COPY (SELECT {_typed(table)} {source}) TO '{path}' (FORMAT parquet)")
-            (count,) = duckdb.execute(f"SELECT COUNT(*) {source}").fetchone() or (0,)
+            duckdb.execute(f"COPY (SELECT {_typed(table)} {source}) TO '{path}' (FORMAT parquet)").fetchall()
+            ((count,),) = duckdb.execute(f"SELECT COUNT(*) {source}").fetchall()
             offers[owner] += _section(name, table, count, low, high)
         if len(parts) > 1:
             united.append(f"{table.name} = {[name for name, _, _ in parts]}")

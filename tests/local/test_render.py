@@ -258,7 +258,7 @@ def test_limits(people: Table) -> None:
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_rows_without_columns_are_counted(tmp_path: Path, people: Table, format: str) -> None:
     path = tmp_path / f"copy.{format}"
-    duckdb.execute(f"COPY ({PEOPLE}) TO '{path}'")
+    duckdb.execute(f"COPY ({PEOPLE}) TO '{path}'").fetchall()
     none = scan(table("people", path, {"id": BIGINT}), "nothing")
     count = Aggregate(Union((none, none)), (), (Aggregation("n", "count_rows", None),))
     expect(count, "SELECT 2 * COUNT(*) FROM people", table("people", path, {"id": BIGINT}))
