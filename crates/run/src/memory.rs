@@ -62,8 +62,8 @@ impl<B: Suite> Budget<B> {
         self.sizes.extend(sizes.iter().copied());
     }
 
-    /// Before a step: makes room for what it needs, and brings its inputs. A step that announces sizes has no inputs,
-    /// and what it needs is known behind it.
+    /// Before a step: makes room for what it needs, and brings its inputs. What a step needs that announces or opens a
+    /// number of rows is known behind it.
     ///
     /// # Errors
     /// [`WrongInput::Memory`] when the step alone is beyond the budget; when a file cannot be written or read.
@@ -74,7 +74,7 @@ impl<B: Suite> Budget<B> {
         Ok(tables.bring(&self.spill, &inputs)?)
     }
 
-    /// Behind a step that has announced sizes.
+    /// Behind a step that has announced or opened a number of rows.
     ///
     /// # Errors
     /// [`WrongInput::Memory`] when what it took is beyond the budget.

@@ -230,6 +230,7 @@ where
         let facts = self.held.run(operator)?;
         let learnt = operator.announced().into_iter().zip(facts.rows).collect::<Vec<_>>();
         foresee(&mut self.foresight, self.held.executor.backend_mut(), &learnt)?;
+        noted(&mut self.budget, operator, &learnt)?;
         Ok(facts)
     }
 

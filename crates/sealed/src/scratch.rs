@@ -46,7 +46,9 @@ impl Scratch {
         let start = self.key.start(&FILES, &[])?;
         let chunks = self.key.chunks(&FILES, &start);
         let file = self.nameless(&start)?;
-        let mut writer = Writer { folder: self.folder.clone(), file, chunks, next: 0, chunk: Zeroizing::default() };
+        // A vector that grows would leave copies of shares behind.
+        let chunk = Zeroizing::new(Vec::with_capacity(CHUNK + TAG));
+        let mut writer = Writer { folder: self.folder.clone(), file, chunks, next: 0, chunk };
         write(&mut writer)?;
         writer.end_chunk()?;
         let Writer { folder, file, chunks, .. } = writer;

@@ -7,7 +7,7 @@ use std::path::Path;
 use tacit_net::{Options, Record};
 use tacit_run::{Conditions, Link, Memory, OperatorCost, Prices, Result, Session, cost};
 
-use super::world::plans::{release, totals};
+use super::world::plans::{counted, release, totals, totals_answer};
 use super::world::{ENGINES, Opened, Plan, RING, bits, columns, drive, table, together};
 
 const ROWS: usize = 2_000;
@@ -110,4 +110,20 @@ fn announced_sizes_count() {
     assert!(fits.ends.iter().all(Result::is_ok));
     let refused = run(&plan, "rep3", Some(&budget(100, folder.path())));
     assert!(refused.ends.iter().all(Result::is_err));
+}
+
+/// The number of valid rows that a step opens counts for the steps behind it.
+#[test]
+fn a_number_that_is_opened_counts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (plan, memory) = (counted(), budget(1 << 20, folder.path()));
+    for engine in ENGINES {
+        let [free, within] = [None, Some(&memory)].map(|memory| run(&plan, engine, memory));
+        assert!(free.messages == within.messages, "{engine}");
+        let answers = within.ends.into_iter().map(|end| end.expect("an end")).filter(|opened| !opened.is_empty());
+        let answers: Vec<Opened> = answers.collect();
+        assert_eq!(answers, [Opened::from([(6, totals_answer())])], "{engine}");
+        let refused = run(&plan, engine, Some(&budget(100, folder.path())));
+        assert!(refused.ends.iter().all(Result::is_err), "{engine}");
+    }
 }

@@ -62,7 +62,7 @@ impl<B: Backend> Scope<'_, B> {
         let terms = self.terms(b, &call.arguments)?;
         let value = match &terms[..] {
             [x] => self.with_floor(b, x, call.by, Offset::of(call.function, call.by))?.1.with(self.null(b, x)),
-            [x, y] => match y.constant().and_then(|y| y.number()).filter(|&by| by > 0) {
+            [x, y] => match y.constant().and_then(|y| y.number()).filter(|&by| by > 0 && y.kind().width <= 128) {
                 Some(by) => self.by_constant(b, call.function, x, by)?.with(self.null(b, x)),
                 None => self.by_number(b, call, x, y)?,
             },

@@ -25,6 +25,16 @@ pub fn totals() -> Plan {
     Plan::new(&operators, [(1, customers), (2, orders)])
 }
 
+/// The same with its joined rows counted, and those that are not valid left out.
+pub fn counted() -> Plan {
+    let Plan { operators, data } = totals();
+    let resized = r#"{"id":4,"op":"resize","input":3,"rows":null},{"id":5,"op":"group_by","input":4"#;
+    let operators = operators
+        .replace(r#""id":5,"op":"release","input":4"#, r#""id":6,"op":"release","input":5"#)
+        .replace(r#"{"id":4,"op":"group_by","input":3"#, resized);
+    Plan { operators, data }
+}
+
 /// What [`totals`] opens.
 pub fn totals_answer() -> Rows {
     vec![vec![1, 31], vec![2, 1]]
