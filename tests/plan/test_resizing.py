@@ -12,10 +12,11 @@ from tacit.plan.account.explain import explain_text
 from tacit.plan.account.learnt import learnt
 from tacit.plan.algebra.types import Integer, Varchar
 from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.facts.fields import row_bound
 from tacit.plan.facts.terms import ColumnTerms, Terms, Way
 from tacit.plan.physical.cost import predict, total
 from tacit.plan.physical.disclosure import CountedRows, Disclosure
-from tacit.plan.physical.operators import Resize
+from tacit.plan.physical.operators import GroupBy, Resize
 from tacit.plan.physical.placed import PlacedPlan, SecureStep
 from tacit.plan.place import KeptAs, place_kept
 from tacit.plan.policy.refusal import PolicyRefusal
@@ -170,15 +171,38 @@ def test_a_table_with_a_floor_is_never_counted() -> None:
 @pytest.mark.parametrize(
     ("terms", "counted"),
     [
-        (TERMS, True),
-        (replace(TERMS, until=date(2020, 1, 1)), False),
-        (replace(TERMS, allow=frozenset({"q:" + "0" * 64})), False),
+        (replace(TERMS, differences="off"), True),
+        (replace(TERMS, differences="sets"), False),
+        (replace(TERMS, differences="off", until=date(2020, 1, 1)), False),
+        (replace(TERMS, differences="off", allow=frozenset({"q:" + "0" * 64})), False),
     ],
-    ids=["any time", "until a day that is past", "other questions"],
+    ids=["any time", "questions that are counted", "until a day that is past", "other questions"],
 )
 def test_who_asks_for_itself_shows_no_number_that_its_offer_no_longer_shows(terms: Terms, counted: bool) -> None:
     """Its rules do not bind what it alone receives. But the other nodes would learn the number."""
     assert bool(counts(planned(ruled(terms), to=("a",)))) == counted
+
+
+def test_a_recipient_that_is_no_node_may_know_the_number() -> None:
+    """It learns the number from the rows that it gets."""
+    query = COUNTED.replace("COUNT(*) AS n, SUM(o.nr) AS s", "COUNT(*) AS n")
+    for terms, counted in ((TERMS, True), (replace(TERMS, matches=frozenset("ab")), False)):
+        two = replace(ruled(terms), engine="two", nodes=("a", "b"))
+        assert bool(counts(planned(two, query))) == counted
+
+
+def test_an_aggregate_of_no_rows_is_a_row() -> None:
+    """As two of them are groups of others."""
+    none = (
+        "(SELECT COUNT(*) AS n FROM (SELECT c.id FROM customers c JOIN orders p ON c.id = p.{} ORDER BY 1 LIMIT 0) z)"
+    )
+    both = f"SELECT n FROM ({none.format('who')} UNION ALL {none.format('nr')}) y GROUP BY n"
+    query = f"SELECT o.day, COUNT(*) AS n FROM orders o JOIN ({both}) s ON o.day = s.n GROUP BY o.day, o.who"
+    plan = planned(of(customers((), 2_000), orders((), 20_000)), query)
+    assert all(each.rows is None or each.rows > 0 for each in resizes(plan))
+    groups = [step.operator for step in plan.steps if isinstance(step, SecureStep)]
+    assert all(each.groups is None or each.groups > 0 for each in groups if isinstance(each, GroupBy))
+    assert row_bound(bind(none.format("who")[1:-1], of(customers(), orders()))) == 1
 
 
 def test_kept_tables_are_neither_counted_nor_made_of_what_is() -> None:

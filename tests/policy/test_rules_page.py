@@ -203,13 +203,20 @@ ROWS = (
     Row(
         ("arithmetic", "CAST", "DATE and INTERVAL arithmetic", "EXTRACT", "SUBSTRING", "concatenation",
          "whole division and remainder", "COALESCE", "NULLIF", "GREATEST", "LEAST", "ROUND", "ABS", "FLOOR", "CEIL",
-         "UPPER", "LOWER", "LENGTH", "DATE_TRUNC", "whole division of several owners' columns",
-         "whole division of aggregates, in a condition", "rounding of aggregates, in a condition",
-         "parts of days of several owners"),
+         "UPPER", "LOWER", "LENGTH", "DATE_TRUNC"),
         "all columns in it; above a guard nothing more",
         "only multiples are added up (`linear`); no value may be beyond its type (`floor`)",
         "SELECT ROUND(AVG(salary), 1) AS a, SUM(salary + 2 * bonus) AS s FROM people",
         "SELECT SUM(salary * bonus) FROM people", "linear",
+    ),
+    Row(
+        ("whole division of several owners' columns", "whole division of aggregates, in a condition",
+         "rounding of aggregates, in a condition", "parts of days of several owners"),
+        "the same, though nodes compute it",
+        "`with` where single rows meet; of groups that are shown no more than these",
+        "SELECT g.k, g.m // c.worth AS n FROM (SELECT city AS k, COUNT(*) AS m FROM people GROUP BY city) g "
+        "JOIN customers c ON c.ssn = g.m",
+        f"SELECT COUNT(*) FROM {JOINED} WHERE p.salary % c.worth = 1", "filter",
     ),
 )  # fmt: skip
 

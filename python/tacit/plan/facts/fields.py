@@ -116,6 +116,8 @@ def row_bound(relation: Relation) -> int | None:
             return added([row_bound(left), row_bound(right)])
         case Match(left, right, _, _, right_unique):
             return least(row_bound(left), row_bound(right)) if right_unique else row_bound(right)
+        case Aggregate(_, (), _):
+            return 1  # also of no rows
         case Aggregate(input, keys, _):
             return least(row_bound(input), group_domain(input, keys))
         case Limit(input, count, _):

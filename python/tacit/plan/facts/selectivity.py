@@ -8,6 +8,7 @@ keys keeps as large a share of the rows of one side as conditions leave of the o
 from __future__ import annotations
 
 from functools import reduce
+from math import fsum
 
 from tacit.plan.algebra.bounds import domain_size, encoded_range
 from tacit.plan.algebra.once import once
@@ -68,7 +69,8 @@ def _by_operator(relation: Relation) -> float:
         case Project() | Sort() | Broadcast() | Mark() | Window():
             return expected_valid(relation.input)
         case Union(inputs):
-            return sum(map(expected_valid, inputs))
+            # Rounded once: sum() rounds otherwise from Python 3.12 on, and all parties need one plan.
+            return fsum(map(expected_valid, inputs))
         case Join(left, right) | Match(left, right):
             return _joined(relation)
         case FullJoin(left, right):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import fsum
 
 from tacit import _native
 from tacit.plan.facts.catalog import Link
@@ -87,7 +88,7 @@ def total(costs: tuple[StepCost, ...]) -> StepCost:
         costs[-1].rows if costs else 0,
         sum(each.rounds for each in costs),
         sum(each.bytes for each in costs),
-        sum(each.seconds for each in costs),
+        fsum(each.seconds for each in costs),
         any(each.assumed for each in costs),
         sum(each.circuits for each in costs),
         sum(each.garbled for each in costs),

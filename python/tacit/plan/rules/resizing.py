@@ -67,14 +67,8 @@ class _Weighing:
         most = valid_bound(relation, self.pricing.catalog)
         if most is not None and most < rows:
             yield Resized(relation, most)
-        if self.counting and may_be_counted(relation, self.pricing.catalog, self._alone):
+        if self.counting and may_be_counted(relation, self.pricing.catalog, self.pricing.recipients):
             yield Resized(relation, None, min(ceil(expected_valid(relation)), rows))
-
-    @property
-    def _alone(self) -> str | None:
-        """The party that alone gets the answer, if one does."""
-        recipients = set(self.pricing.recipients)
-        return next(iter(recipients)) if len(recipients) == 1 else None
 
     def gain(self, before: Stage, after: Stage, option: Resized) -> bool:
         """Whether a plan takes so much less time that it is worth what it shows."""
