@@ -141,7 +141,7 @@ pub struct Kernels {
     pub json: bool,
 }
 
-/// Which measurements of one party alone.
+/// The chosen measurements of one party alone.
 pub struct Replay {
     /// Operations.
     pub operations: Vec<Operation>,

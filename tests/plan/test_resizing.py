@@ -10,6 +10,7 @@ import pytest
 
 from tacit.plan.account.explain import explain_text
 from tacit.plan.account.learnt import learnt
+from tacit.plan.account.serialise import plan_hash
 from tacit.plan.algebra.types import Integer, Varchar
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.facts.fields import row_bound
@@ -226,3 +227,15 @@ def test_no_more_rows_than_the_smaller_side_of_unique_keys() -> None:
 def test_padding_stays_where_it_costs_less_than_to_drop_it() -> None:
     query = "SELECT COUNT(*) AS n, SUM(o.nr) AS s FROM customers c JOIN orders o ON c.id = o.who"
     assert not resizes(planned(of(customers(SIZED, 1_000), orders(SIZED, 300_000, "who")), query))
+
+
+def test_a_guess_of_no_rows_is_part_of_the_hash() -> None:
+    """Nothing and 0 differ."""
+    plan = planned(of(customers(), orders()))
+    steps = [step for step in plan.steps if isinstance(step, SecureStep) and step.expected is not None]
+    assert steps
+    hashes = set()
+    for expected in (0, None):
+        changed = [replace(each, expected=expected) if each in steps else each for each in plan.steps]
+        hashes.add(plan_hash(replace(plan, steps=tuple(changed))))
+    assert len(hashes) == 2

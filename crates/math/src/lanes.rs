@@ -85,7 +85,7 @@ pub fn each_worth<T: Send>(worth_it: bool, parts: Vec<T>, body: impl Fn(T) + Syn
     if worth_it { each(parts, body) } else { parts.into_iter().for_each(body) }
 }
 
-/// What the body makes of every part, in their order: by all threads if that is worth it.
+/// The results of the body for all parts, in the order of the parts. All threads compute if that is worth it.
 pub fn map<T: Send, U: Send>(worth_it: bool, parts: Vec<T>, body: impl Fn(T) -> U + Sync) -> Vec<U> {
     if !worth_it {
         return parts.into_iter().map(body).collect();

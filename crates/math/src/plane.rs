@@ -139,7 +139,7 @@ impl Plane {
         x.iter().zip(words).map(|(x, words)| Self { rows: x.rows, words }).collect()
     }
 
-    /// What a function makes of each plane; planes are computed side by side.
+    /// The results of a function for all planes, which are computed side by side.
     pub fn map_all(planes: &[&Self], map: impl Fn(&Self) -> Self + Sync) -> Vec<Self> {
         let worth_it = planes.iter().map(|plane| plane.words.len()).sum::<usize>() >= WORTH_IT;
         lanes::map(worth_it, planes.to_vec(), map)

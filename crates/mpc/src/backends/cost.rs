@@ -48,7 +48,7 @@ pub trait Costs: Default {
     const SIGNS: bool = false;
     /// [`crate::Backend::SUMS_PRODUCTS`] of the engine.
     const SUMS_PRODUCTS: bool = true;
-    /// Whether the engine scans a digit as it is. Others make the bits of its values first, gate by gate.
+    /// Whether the engine scans the planes of a digit. Other engines first compute a bit for each value, gate by gate.
     const SCANS_DIGITS: bool = false;
     /// Whether the engine chooses between garbled circuits and gates by the network between the nodes.
     const GARBLES: bool = false;

@@ -26,7 +26,7 @@ impl Memory {
         self.0.most.fetch_max(self.now() + bytes, Ordering::Relaxed);
     }
 
-    /// What all columns take.
+    /// The bytes of all columns at present.
     pub fn now(&self) -> u64 {
         self.0.now.load(Ordering::Relaxed)
     }

@@ -1,6 +1,6 @@
 //! Long streams of messages whose content lanes compute: wave by wave.
 //!
-//! What is sent consists of outputs, one behind the other. They are cut into chunks, and chunks are put into messages,
+//! A stream consists of outputs, one behind the other. Outputs are cut into chunks, and chunks are put into messages,
 //! by the outputs' lengths alone: any number of threads sends the same messages. As many messages as the threads have
 //! work with are one wave, whose chunks are computed side by side; then they are sent in their order.
 

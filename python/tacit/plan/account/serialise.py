@@ -45,7 +45,7 @@ def encoded(value: object) -> Any:
         said = {
             name: encoded(each)
             for name, each in members.items()
-            if name not in UNLESS_FALSE or each not in (False, None, ())
+            if name not in UNLESS_FALSE or not (each is None or each is False or each == ())
         }
         return {"node": type(value).__name__} | said
     if isinstance(value, dict):

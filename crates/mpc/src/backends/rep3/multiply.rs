@@ -115,7 +115,7 @@ impl Rep3 {
     }
 }
 
-/// What the one generator gives less what the other one gives.
+/// The words of one generator less those of the other.
 fn zero_share<C: Cell>(a_i: &mut [C], less: &mut [C], added: &mut Part<'_>, subtracted: &mut Part<'_>) {
     added.fill(a_i);
     subtracted.fill(less);
