@@ -26,24 +26,3 @@ pub fn keep_large_vectors() {
         }
     }
 }
-
-#[cfg(all(test, target_os = "linux", target_env = "gnu"))]
-mod tests {
-    /// Page faults of this thread so far that needed no disk.
-    fn faults() -> u64 {
-        let stat = std::fs::read_to_string("/proc/thread-self/stat").expect("Linux");
-        let fields = stat.rsplit_once(')').expect("a name in brackets").1;
-        fields.split_whitespace().nth(7).expect("minflt").parse().expect("a number")
-    }
-
-    #[test]
-    fn a_large_vector_again_takes_no_new_pages() {
-        super::keep_large_vectors();
-        let touch = || std::hint::black_box(vec![1u8; 8 << 20]);
-        // Of another thread's vectors, too.
-        std::thread::spawn(touch).join().expect("no panic");
-        let before = faults();
-        drop(touch());
-        assert!(faults() - before < 1024, "{} faults for 2048 pages", faults() - before);
-    }
-}
