@@ -137,7 +137,7 @@ class _Queries:
     def _windows(self, clause: From, where: str) -> Select:
         """Columns beside window functions, and a condition on one of these."""
         writer = self.writer
-        windows = [self.windows.window(clause.scope) for _ in range(writer.pick([1, 1, 2, 3]))]
+        windows = self.windows.several(clause.scope, writer.pick([1, 1, 2, 3]))
         qualify = ""
         if writer.often(3):
             number = writer.pick(["1", "2", "3"])

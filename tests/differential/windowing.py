@@ -25,14 +25,27 @@ class Windows:
         order = writer.pick([each for each in scope if each.shown]).text
         return f" WINDOW {name} AS (PARTITION BY {writer.pick(scope).text} ORDER BY {order}{self._direction()})"
 
-    def window(self, scope: Sequence[Name]) -> Output:
-        """A window function. One that tells peers apart is over rows in the order of all columns that it can show."""
+    def several(self, scope: Sequence[Name], count: int) -> list[Output]:
+        """Window functions of one query.
+
+        Those that tell peers apart are over rows in one order, by all columns that they can show. Rows that are the
+        same in all of these might have the number of one in one order, and of the other in another one.
+        """
         writer, shown = self.writer, [name for name in scope if name.shown]
+        total = f"ORDER BY {', '.join(f'{name.text}{self._direction()}' for name in writer.chance.shuffled(shown))}"
+        telling = self._partition(scope), total
+        return [self._window(scope, shown, telling) for _ in range(count)]
+
+    def _partition(self, scope: Sequence[Name]) -> str:
+        return f"PARTITION BY {self.writer.pick(scope).text} " if self.writer.often(2) else ""
+
+    def _window(self, scope: Sequence[Name], shown: Sequence[Name], telling: tuple[str, str]) -> Output:
+        """telling: the partition and the order of a function that tells peers apart."""
+        writer, (parts, total) = self.writer, telling
         numbers = [name for name in shown if name.family in ("whole", "decimal")]
-        partition = f"PARTITION BY {writer.pick(scope).text} " if writer.often(2) else ""
+        partition = self._partition(scope)
         some = ", ".join(f"{writer.pick(shown).text}{self._direction()}" for _ in range(writer.pick([1, 1, 2])))
         order = f"ORDER BY {some}" if not writer.often(3) else ""
-        total = f"ORDER BY {', '.join(f'{name.text}{self._direction()}' for name in writer.chance.shuffled(shown))}"
         frame = ""
         if writer.often(2):
             start, end = sorted((writer.pick([-9, -3, -1, 0, 1, 4]), writer.pick([-2, -1, 0, 1, 2, 9])))
@@ -54,7 +67,8 @@ class Windows:
         }  # fmt: skip
         calls |= {f"{name}({writer.pick(numbers).text})": order + frame for name in ("sum", "avg") if numbers}
         call = writer.pick(sorted(calls))
-        text = writer.note(f"{call.split('(')[0]} OVER", f"{call} OVER ({partition}{calls[call]})")
+        over = f"{parts if calls[call].startswith(total) else partition}{calls[call]}"
+        text = writer.note(f"{call.split('(')[0]} OVER", f"{call} OVER ({over})")
         return Output(text, self.fresh("o"), double=call.startswith("avg"))
 
     def _direction(self) -> str:

@@ -36,6 +36,7 @@ POST: Final = re.compile(r"^(?:ROUND|FLOOR|CEIL|ABS)\((.*?\(p\.\w+\))(?:, 1)?\)$
 
 AVERAGE: Final = re.compile(r"^AVG\(")
 SUMS: Final = (
+    (re.compile(r"^(?:AVG|SUM)\(p\.age\)"), "SUM({})"),
     (AVERAGE, "SUM("),
     (re.compile(r"^COUNT\(\*\)"), "SUM({})"),
     (re.compile(r"^COUNT\(DISTINCT [ps]\.\w+\)"), "SUM({})"),
@@ -44,7 +45,7 @@ SUMS: Final = (
     (re.compile(r"^COUNT\(CASE WHEN s\.n = 1 THEN 1 END\)"), "SUM(CASE WHEN s.n = 1 THEN s.cost END)"),
     (re.compile(r"^(?:MIN|MAX|MEDIAN|QUANTILE_\w+|PERCENTILE_\w+|BOOL_\w+|ANY_VALUE)\(.*\)$"), "SUM({})"),
 )
-"""The sum of a measure over the rows that a value is of. {} is a measure that is never NULL."""
+"""The sum of a measure over the rows that a value is of. {} is a measure that is never NULL, as an age is."""
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,9 @@ def few_units(subject: Subject, questions: Iterable[str], least: int, seed: int,
                 yield sql, table, rows, some.rows, none.rows
 
 
-def isolated_values(subject: Subject, questions: Iterable[str], least: int, seed: int) -> Found:
+def isolated_values(subject: Subject, asked: Iterable[tuple[str, Data]], least: int) -> Found:
     """P4: fewer units than the floor of which a change of measures shows, whatever the others' measures are."""
-    for data, sql in zip(worlds(seed, 10_000), questions, strict=False):
+    for sql, data in asked:
         for table in ("people", "stays"):
             if table in sql:
                 yield from isolated_in(subject, sql, data, table, least)

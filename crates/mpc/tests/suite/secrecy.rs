@@ -147,14 +147,21 @@ fn only_what_is_approved_is_permitted_and_only_once() {
 /// What every node makes of an attempt with a bundle of this shape that no permit allows; nothing is sent by who
 /// refuses at once.
 fn refused<B: Networked>(shape: Shape, attempt: impl Fn(&mut B, &Rows<B>) -> Result<()> + Sync) {
+    tried::<B>(shape, |b, rows| {
+        let told = b.step("attempt", |b| Ok(attempt(b, rows))).expect("a step");
+        assert!(matches!(told, Err(MpcError::NotPermitted { .. })), "{told:?} of {shape:?}");
+        assert_eq!(b.session().meter().snapshot().under("attempt").bytes_sent, 0);
+    });
+}
+
+/// An attempt of every node with a bundle of this shape.
+fn tried<B: Networked>(shape: Shape, attempt: impl Fn(&mut B, &Rows<B>) + Sync) {
     let sessions = memory::mesh(&["a", "b", "c"][..B::NODES], &Options::default());
     let one = |session: Session| {
         let mut b = B::start(session).expect("an engine");
         let data = (b.session().me() == PartyId(0)).then(|| Block::zeros(shape));
         let rows = b.step("input", |b| b.input(PartyId(0), shape, data)).expect("input");
-        let told = b.step("attempt", |b| Ok(attempt(b, &rows))).expect("a step");
-        assert!(matches!(told, Err(MpcError::NotPermitted { .. })), "{told:?} of {shape:?}");
-        assert_eq!(b.session().meter().snapshot().under("attempt").bytes_sent, 0);
+        attempt(&mut b, &rows);
         b.into_session().close().expect("an orderly end");
     };
     thread::scope(|scope| {
@@ -213,13 +220,13 @@ fn only_approved_sizes_are_announced<B: Networked>() {
     }
 }
 
-/// One number modulo 2^32, and nothing else, is a count.
+/// One number modulo 2^32, and nothing else, is a count. So it is where the number can only be 0.
 fn only_a_count_is_opened_as_one<B: Networked>() {
     let nodes = &["a", "b", "c"][..B::NODES];
     let count = Shape { rows: 1, r32: 1, ..Shape::default() };
     let of_kind = |kind: &str, is: PermitKind| {
         let list =
-            format!(r#"[{{"site": "3.resize", "kind": "{kind}", "recipients": {nodes:?}, "columns": [], "rows": 9}}]"#);
+            format!(r#"[{{"site": "3.resize", "kind": "{kind}", "recipients": {nodes:?}, "columns": [], "rows": 0}}]"#);
         let to: Vec<String> = nodes.iter().map(ToString::to_string).collect();
         Permits::from_json(&list).expect("a list").take("3.resize", &[is], &to, &[]).expect("approved")
     };
@@ -232,6 +239,11 @@ fn only_a_count_is_opened_as_one<B: Networked>() {
     ] {
         refused::<B>(other, |b, rows| b.open(rows, of_kind("count", PermitKind::Count)).map(drop));
     }
+    tried::<B>(count, |b, rows| {
+        let permit = of_kind("count", PermitKind::Count);
+        let opened = b.step("count", |b| b.open(rows, permit)).expect("as approved").expect("every node is told");
+        assert_eq!(opened.r32, [[0]]);
+    });
     refused::<B>(count, |b, rows| b.open(rows, of_kind("size", PermitKind::Size)).map(drop));
     refused::<B>(count, |b, _| {
         let own = (b.session().me() == PartyId(0)).then_some(6);
