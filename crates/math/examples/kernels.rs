@@ -6,6 +6,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use aes::cipher::{BlockCipherEncrypt, KeyInit};
+use tacit_math::matrix::{self, Convolution, Element, View};
 use tacit_math::{
     CorrelationRobustHash, KeyedHash, Plane, Prg, Seed, TweakableCircularHash, permutation, ring, transpose,
 };
@@ -25,6 +26,8 @@ fn main() {
     permutations(&mut prg);
     planes(&mut prg);
     rings(&mut prg);
+    products::<u64>("2^64", &mut prg);
+    products::<u128>("2^128", &mut prg);
 }
 
 /// Prints what a kernel that handles `items` a call reaches, in millions of units a second.
@@ -133,4 +136,28 @@ fn rings(prg: &mut Prg) {
     let y: Vec<u64> = prg.vector(LARGE);
     rate("ring add, 2^20 u64", "rows", LARGE, || ring::add(&x, &y));
     rate("ring prefix sum, 2^20 u64", "rows", LARGE, || ring::prefix_sum(&x));
+}
+
+/// Multiply-adds of products, convolutions and their gradients.
+fn products<R: Element>(ring: &str, prg: &mut Prg) {
+    println!("products modulo {ring} run as: {}", matrix::path::<R>());
+    let shapes = [[64; 3], [512; 3], [1024; 3], [16, 150, 1024], [1000, 784, 625], [1000, 625, 10], [8, 784, 625]];
+    for [m, k, n] in shapes.into_iter().chain([[4096, 4096, 1], [1, 4096, 4096], [4096, 4096, 3]]) {
+        let (a, b, mut c) = (prg.vector::<R>(m * k), prg.vector::<R>(k * n), vec![R::ZERO; m * n]);
+        for (name, b) in [("", View::new(&b, k, n)), (" B^T", View::new(&b, n, k).transposed())] {
+            rate(&format!("{m} x {k} x {n}{name}"), "multiply-adds", m * k * n, || {
+                matrix::product(View::new(&a, m, k), b, &mut c);
+            });
+        }
+    }
+    for (size, channels, filters) in [([28, 28], 1, 6), ([12, 12], 6, 16), ([56, 56], 64, 64)] {
+        let (images, window, padding) = (if filters == 64 { 4 } else { 100 }, [5, 5], [0, 0]);
+        let sizes = Convolution { images, channels, size, filters, window, stride: [1, 1], padding };
+        let [mut x, mut f, mut y] = sizes.lengths().map(|len| prg.vector::<R>(len));
+        let work = y.len() * channels * 25;
+        let name = format!("{images} x {channels} x {size:?}, {filters} filters of 5 x 5");
+        rate(&name, "multiply-adds", work, || sizes.forward(&x, &f, &mut y));
+        rate("  its gradient of filters", "multiply-adds", work, || sizes.gradient_of_filters(&x, &y, &mut f));
+        rate("  its gradient of images", "multiply-adds", work, || sizes.gradient_of_images(&f, &y, &mut x));
+    }
 }

@@ -16,6 +16,7 @@ pub mod gf;
 pub mod half_gates;
 pub mod hash;
 pub mod lanes;
+pub mod matrix;
 pub mod network;
 pub mod ntt;
 pub mod packed;

@@ -1,0 +1,78 @@
+//! Micro-kernels: how a processor multiplies packed panels (Van Zee, van de Geijn, "BLIS", ACM TOMS 41, 2015).
+
+use std::ops::Range;
+
+use super::pack::Operand;
+use super::portable::Portable;
+#[cfg(target_arch = "x86_64")]
+use super::{limbs::Limbs, narrow::Narrow, wide::Wide};
+use crate::Ring;
+
+/// Elements of the largest tile.
+pub const TILE: usize = 128;
+
+/// The widest panel.
+pub const WIDEST: usize = 32;
+
+/// Positions of the inner dimension that are packed and multiplied at a time, at most. [`Limbs`](super::limbs) has room
+/// for 1,300 products before carries have to move.
+pub const DEPTH: usize = 256;
+
+/// What a micro-kernel works on. Both sides of a tile are multiples of 4.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Rows of a tile: the width of a panel of A.
+    pub rows: usize,
+    /// Columns of a tile: the width of a panel of B.
+    pub columns: usize,
+    /// Words of a packed element.
+    pub words: usize,
+    /// Products of at most so many rows or columns are faster without packing.
+    pub thin: usize,
+}
+
+/// How a processor packs panels and multiplies them.
+///
+/// A panel has, for each position of the inner dimension, as many elements as it is wide, in [`Shape::words`] words
+/// each. How elements become words is the kernel's own affair.
+pub trait MicroKernel<R>: Sync {
+    /// The instructions.
+    fn name(&self) -> &'static str;
+
+    /// The sizes.
+    fn shape(&self) -> Shape;
+
+    /// Packs lines of an operand, [`Shape::rows`] or [`Shape::columns`] of them to a panel, one panel behind the other.
+    /// Lines that the last panel lacks are zeros.
+    fn pack(&self, operand: Operand<'_, R>, lines: Range<usize>, depth: Range<usize>, width: usize, panels: &mut [u64]);
+
+    /// The product of a panel of A and one of B of equal depth, at most [`DEPTH`]: the tile's rows one behind the other.
+    fn multiply(&self, a: &[u64], b: &[u64], tile: &mut [R; TILE]);
+}
+
+/// A ring with products of matrices.
+pub trait Element: Ring {
+    /// The micro-kernels of this processor, the fastest first.
+    #[doc(hidden)]
+    fn kernels() -> impl Iterator<Item = &'static dyn MicroKernel<Self>>;
+}
+
+impl Element for u64 {
+    fn kernels() -> impl Iterator<Item = &'static dyn MicroKernel<Self>> {
+        #[cfg(target_arch = "x86_64")]
+        let wider = [Wide::detect(), Narrow::detect()].into_iter().flatten();
+        #[cfg(not(target_arch = "x86_64"))]
+        let wider = std::iter::empty();
+        wider.chain(std::iter::once(&Portable as _))
+    }
+}
+
+impl Element for u128 {
+    fn kernels() -> impl Iterator<Item = &'static dyn MicroKernel<Self>> {
+        #[cfg(target_arch = "x86_64")]
+        let wider = Limbs::detect().into_iter();
+        #[cfg(not(target_arch = "x86_64"))]
+        let wider = std::iter::empty();
+        wider.chain(std::iter::once(&Portable as _))
+    }
+}
