@@ -158,25 +158,25 @@ impl<R: Ring> Kernel for Tiles<'_, '_, R> {
         let mut tile = [R::ZERO; TILE];
         for (columns, b) in steps(columns.clone(), widths.columns).zip(packed.chunks_exact(widths.columns * words)) {
             let columns = &places.columns[columns];
+            let run = columns.iter().enumerate().all(|(j, &column)| column == columns[0] + j);
             for (rows, a) in steps(rows.clone(), widths.rows).zip(panels.chunks_exact(widths.rows * words)) {
                 let places = Places { rows: &places.rows[rows], columns };
                 if widths.turned {
                     kernel.multiply(b, a, &mut tile);
-                    add(places, first, sums, |i, j| tile[j * stride + i]);
+                    add(places, run, first, sums, |i, j| tile[j * stride + i]);
                 } else {
                     kernel.multiply(a, b, &mut tile);
-                    add(places, first, sums, |i, j| tile[i * stride + j]);
+                    add(places, run, first, sums, |i, j| tile[i * stride + j]);
                 }
             }
         }
     }
 }
 
-/// Adds a tile to C.
+/// Adds a tile to C, of which a row's elements lie side by side or not.
 #[inline(always)]
-fn add<R: Ring>(places: Places<'_>, first: usize, sums: &mut [R], tile: impl Fn(usize, usize) -> R) {
+fn add<R: Ring>(places: Places<'_>, run: bool, first: usize, sums: &mut [R], tile: impl Fn(usize, usize) -> R) {
     let Places { rows, columns } = places;
-    let run = columns.iter().enumerate().all(|(j, &column)| column == columns[0] + j);
     for (i, row) in rows.iter().enumerate() {
         let place = row - first;
         if run {

@@ -11,14 +11,11 @@ use crate::Ring;
 /// Elements of the largest tile.
 pub const TILE: usize = 128;
 
-/// The widest panel.
-pub const WIDEST: usize = 32;
-
 /// Positions of the inner dimension that are packed and multiplied at a time, at most. [`Limbs`](super::limbs) has room
 /// for 1,300 products before carries have to move.
 pub const DEPTH: usize = 256;
 
-/// What a micro-kernel works on. Both sides of a tile are multiples of 4.
+/// What a micro-kernel works on. Both sides of a tile are 4, 8 or 32.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Rows of a tile: the width of a panel of A.

@@ -9,7 +9,7 @@ use core::arch::x86_64::*;
 use std::ops::Range;
 
 use super::kernel::{DEPTH, MicroKernel, Shape, TILE};
-use super::pack::{FOUR, Operand, Packing};
+use super::pack::{FOUR, Operand, Packing, Store};
 use super::wide::{load, put};
 use crate::simd::dispatch;
 
@@ -54,7 +54,7 @@ impl MicroKernel<u128> for Limbs {
         width: usize,
         panels: &mut [u64],
     ) {
-        dispatch(Packing { operand, lines, depth, width, words: LIMBS, panels, store });
+        dispatch(Packing::<u128, Split>::new(operand, lines, depth, width, panels));
     }
 
     fn multiply(&self, a: &[u64], b: &[u64], tile: &mut [u128; TILE]) {
@@ -64,11 +64,20 @@ impl MicroKernel<u128> for Limbs {
 }
 
 /// Limbs of one weight side by side.
-#[inline(always)]
-fn store(values: [u128; FOUR], first: usize, width: usize, elements: &mut [u64]) {
-    for (limb, limbs) in elements.chunks_exact_mut(width).enumerate() {
-        let words = values.map(|value| (value >> (BITS * limb as u32)) as u64 & MASK);
-        limbs[first..first + FOUR].copy_from_slice(&words);
+struct Split;
+
+impl Store<u128> for Split {
+    const WORDS: usize = LIMBS;
+
+    #[inline(always)]
+    fn store<const W: usize>(values: [u128; FOUR], first: usize, elements: &mut [u64]) {
+        let (limbs, _) = elements.as_chunks_mut::<W>();
+        let (low, high) = (values.map(|value| value as u64), values.map(|value| (value >> 64) as u64));
+        for i in 0..FOUR {
+            limbs[0][first + i] = low[i] & MASK;
+            limbs[1][first + i] = (low[i] >> BITS | high[i] << (64 - BITS)) & MASK;
+            limbs[2][first + i] = high[i] >> (2 * BITS - 64);
+        }
     }
 }
 

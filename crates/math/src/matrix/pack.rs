@@ -1,10 +1,10 @@
 //! Operands of products, and how panels are packed from them.
 
+use std::marker::PhantomData;
 use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::kernel::WIDEST;
 use crate::Ring;
 use crate::simd::Kernel;
 
@@ -62,70 +62,116 @@ impl Panels {
     }
 }
 
-/// The loop of [`MicroKernel::pack`](super::kernel::MicroKernel::pack).
-pub struct Packing<'a, 'p, R, S> {
-    /// What is packed.
-    pub operand: Operand<'a, R>,
-    /// Which of its lines.
-    pub lines: Range<usize>,
-    /// Which elements of each.
-    pub depth: Range<usize>,
-    /// Lines of a panel.
-    pub width: usize,
+/// How elements become the words of a panel.
+pub trait Store<R> {
     /// Words of an element.
-    pub words: usize,
-    /// The panels.
-    pub panels: &'p mut [u64],
-    /// Writes four elements of one depth to their places in a panel that begin with the given line; the panel's width is
-    /// the other number.
-    pub store: S,
+    const WORDS: usize;
+
+    /// Writes four elements of one depth to their places in a panel of W lines, which begin with the line `first`. Must
+    /// be `#[inline(always)]`.
+    fn store<const W: usize>(values: [R; FOUR], first: usize, elements: &mut [u64]);
 }
 
-impl<R: Ring, S: Fn([R; FOUR], usize, usize, &mut [u64])> Kernel for Packing<'_, '_, R, S> {
+/// The loop of [`MicroKernel::pack`](super::kernel::MicroKernel::pack).
+pub struct Packing<'a, 'p, R, S> {
+    operand: Operand<'a, R>,
+    lines: Range<usize>,
+    depth: &'a [usize],
+    width: usize,
+    panels: &'p mut [u64],
+    store: PhantomData<S>,
+}
+
+impl<'a, 'p, R: Ring, S> Packing<'a, 'p, R, S> {
+    /// Of what [`MicroKernel::pack`](super::kernel::MicroKernel::pack) gets.
+    pub fn new(
+        operand: Operand<'a, R>,
+        lines: Range<usize>,
+        depth: Range<usize>,
+        width: usize,
+        panels: &'p mut [u64],
+    ) -> Self {
+        Self { operand, lines, depth: &operand.depth[depth], width, panels, store: PhantomData }
+    }
+}
+
+impl<R: Ring, S: Store<R>> Kernel for Packing<'_, '_, R, S> {
     type Output = ();
 
     #[inline(always)]
     fn run(self) {
-        let Self { operand, lines, depth, width, words, panels, store } = self;
-        let (each, depth) = (width * words, &operand.depth[depth]);
-        for (at, panel) in lines.clone().step_by(width).zip(panels.chunks_exact_mut(each * depth.len())) {
-            let mut fours = [Four::default(); WIDEST / FOUR];
-            let places = &operand.lines[at..lines.end.min(at + width)];
-            fours.iter_mut().zip(places.chunks(FOUR)).for_each(|(four, places)| *four = Four::new(places));
-            for (elements, &deep) in panel.chunks_exact_mut(each).zip(depth) {
-                for (i, four) in fours[..width / FOUR].iter().enumerate() {
-                    store(four.read(operand.data, deep), i * FOUR, width, elements);
-                }
+        match self.width {
+            4 => self.pack::<4>(),
+            8 => self.pack::<8>(),
+            32 => self.pack::<32>(),
+            width => unreachable!("no micro-kernel has panels of {width} lines"),
+        }
+    }
+}
+
+impl<R: Ring, S: Store<R>> Packing<'_, '_, R, S> {
+    #[inline(always)]
+    fn pack<const W: usize>(self) {
+        let Self { operand, lines, depth, panels, .. } = self;
+        let size = W * S::WORDS * depth.len();
+        for (at, panel) in lines.clone().step_by(W).zip(panels.chunks_exact_mut(size)) {
+            let fours = Fours::new(operand, at..lines.end.min(at + W));
+            if fours.runs == W / FOUR {
+                fours.pack::<W, S>(depth, panel, |i, deep| fours.run(i, deep));
+            } else if fours.lines.len() == W {
+                fours.pack::<W, S>(depth, panel, |i, deep| fours.whole(i, deep));
+            } else {
+                fours.pack::<W, S>(depth, panel, |i, deep| fours.some(i, deep));
             }
         }
     }
 }
 
-/// Up to four lines.
-#[derive(Clone, Copy, Default)]
-struct Four {
-    places: [usize; FOUR],
-    count: usize,
-    /// They lie one behind the other.
-    run: bool,
+/// The lines of a panel, by fours.
+struct Fours<'a, R> {
+    operand: Operand<'a, R>,
+    lines: &'a [usize],
+    /// How many fours from the first one on lie one behind the other.
+    runs: usize,
 }
 
-impl Four {
+impl<'a, R: Ring> Fours<'a, R> {
     #[inline(always)]
-    fn new(lines: &[usize]) -> Self {
-        let mut places = [0; FOUR];
-        places[..lines.len()].copy_from_slice(lines);
-        let run = (0..FOUR).all(|i| places[i] == places[0] + i);
-        Self { places, count: lines.len(), run }
+    fn new(operand: Operand<'a, R>, lines: Range<usize>) -> Self {
+        let lines = &operand.lines[lines];
+        let is_run = |four: &&[usize; FOUR]| (0..FOUR).all(|i| four[i] == four[0] + i);
+        Self { operand, lines, runs: lines.as_chunks().0.iter().take_while(is_run).count() }
     }
 
-    /// Their elements of one depth, or zeros.
     #[inline(always)]
-    fn read<R: Ring>(&self, data: &[R], deep: usize) -> [R; FOUR] {
-        if self.run {
-            return *data[self.places[0] + deep..].first_chunk().expect("an operand lies within its data");
+    fn pack<const W: usize, S: Store<R>>(
+        &self,
+        depth: &[usize],
+        panel: &mut [u64],
+        read: impl Fn(usize, usize) -> [R; FOUR],
+    ) {
+        for (elements, &deep) in panel.chunks_exact_mut(W * S::WORDS).zip(depth) {
+            for i in 0..W / FOUR {
+                S::store::<W>(read(FOUR * i, deep), FOUR * i, elements);
+            }
         }
-        let element = |i| if i < self.count { data[self.places[i] + deep] } else { R::ZERO };
-        std::array::from_fn(element)
+    }
+
+    /// The elements of one depth of four lines that lie one behind the other.
+    #[inline(always)]
+    fn run(&self, line: usize, deep: usize) -> [R; FOUR] {
+        *self.operand.data[self.lines[line] + deep..].first_chunk().expect("an operand lies within its data")
+    }
+
+    /// Of any four lines.
+    #[inline(always)]
+    fn whole(&self, line: usize, deep: usize) -> [R; FOUR] {
+        std::array::from_fn(|i| self.operand.data[self.lines[line + i] + deep])
+    }
+
+    /// Of four lines that may not be there; zeros then.
+    #[inline(always)]
+    fn some(&self, line: usize, deep: usize) -> [R; FOUR] {
+        std::array::from_fn(|i| self.lines.get(line + i).map_or(R::ZERO, |line| self.operand.data[line + deep]))
     }
 }

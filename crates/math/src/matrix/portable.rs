@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::kernel::{MicroKernel, Shape, TILE};
-use super::pack::{FOUR, Operand, Packing};
+use super::pack::{FOUR, Operand, Packing, Store};
 use crate::Ring;
 use crate::simd::Kernel;
 
@@ -19,7 +19,7 @@ impl<R: Ring> MicroKernel<R> for Portable {
     }
 
     fn shape(&self) -> Shape {
-        Shape { rows: SIDE, columns: SIDE, words: size_of::<R>() / size_of::<u64>(), thin: 4 }
+        Shape { rows: SIDE, columns: SIDE, words: <Whole as Store<R>>::WORDS, thin: 4 }
     }
 
     fn pack(
@@ -30,8 +30,7 @@ impl<R: Ring> MicroKernel<R> for Portable {
         width: usize,
         panels: &mut [u64],
     ) {
-        let words = size_of::<R>() / size_of::<u64>();
-        Packing { operand, lines, depth, width, words, panels, store: store::<R> }.run();
+        Packing::<R, Whole>::new(operand, lines, depth, width, panels).run();
     }
 
     fn multiply(&self, a: &[u64], b: &[u64], tile: &mut [R; TILE]) {
@@ -48,7 +47,13 @@ fn plus_multiple<R: Ring>(sums: [R; SIDE], x: R, row: &[R; SIDE]) -> [R; SIDE] {
 }
 
 /// Elements as they are.
-#[inline(always)]
-pub fn store<R: Ring>(values: [R; FOUR], first: usize, _width: usize, elements: &mut [u64]) {
-    bytemuck::cast_slice_mut(elements)[first..first + FOUR].copy_from_slice(&values);
+pub struct Whole;
+
+impl<R: Ring> Store<R> for Whole {
+    const WORDS: usize = size_of::<R>() / size_of::<u64>();
+
+    #[inline(always)]
+    fn store<const W: usize>(values: [R; FOUR], first: usize, elements: &mut [u64]) {
+        bytemuck::cast_slice_mut(elements)[first..first + FOUR].copy_from_slice(&values);
+    }
 }

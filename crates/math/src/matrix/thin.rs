@@ -88,29 +88,17 @@ impl<R: Ring> Kernel for Along<'_, '_, R> {
     }
 }
 
-/// The inner products of one line with several vectors. Words of 64 bits are taken eight at a time.
+/// The inner products of one line with several vectors.
 #[inline(always)]
 fn inner_products<R: Ring, const N: usize>(line: &[R], vectors: [&[R]; N]) -> [R; N] {
-    if R::BITS > 64 { inner_products_by::<R, N, 1>(line, vectors) } else { inner_products_by::<R, N, 8>(line, vectors) }
-}
-
-#[inline(always)]
-fn inner_products_by<R: Ring, const N: usize, const L: usize>(line: &[R], vectors: [&[R]; N]) -> [R; N] {
-    let (whole, rest) = line.as_chunks::<L>();
-    let chunks = vectors.map(|vector| &vector.as_chunks::<L>().0[..whole.len()]);
-    let mut sums = [[R::ZERO; L]; N];
-    for (k, x) in whole.iter().enumerate() {
-        for (sums, chunks) in sums.iter_mut().zip(&chunks) {
-            for (sum, (x, y)) in sums.iter_mut().zip(x.iter().zip(&chunks[k])) {
-                *sum = sum.add(x.mul(*y));
-            }
+    let vectors = vectors.map(|vector| &vector[..line.len()]);
+    let mut sums = [R::ZERO; N];
+    for (k, &x) in line.iter().enumerate() {
+        for i in 0..N {
+            sums[i] = sums[i].add(x.mul(vectors[i][k]));
         }
     }
-    std::array::from_fn(|i| {
-        let rest = rest.iter().zip(&vectors[i][line.len() - rest.len()..]);
-        let rest = rest.fold(R::ZERO, |sum, (x, y)| sum.add(x.mul(*y)));
-        sums[i].iter().fold(rest, |total, &sum| total.add(sum))
-    })
+    sums
 }
 
 /// Lines that lie side by side, element by element.

@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::kernel::{MicroKernel, Shape, TILE};
 use super::pack::{Operand, Packing};
-use super::portable::store;
+use super::portable::Whole;
 use crate::simd::dispatch;
 
 const ROWS: usize = 4;
@@ -42,7 +42,7 @@ impl MicroKernel<u64> for Wide {
         width: usize,
         panels: &mut [u64],
     ) {
-        dispatch(Packing { operand, lines, depth, width, words: 1, panels, store: store::<u64> });
+        dispatch(Packing::<u64, Whole>::new(operand, lines, depth, width, panels));
     }
 
     fn multiply(&self, a: &[u64], b: &[u64], tile: &mut [u64; TILE]) {
