@@ -55,6 +55,9 @@ def progress(each: Measured) -> str:
         return f"guard {each['guard']}, {each['engine']}, {each['small']}: {seconds(median(each['grouping']))}"
     if "query" in each:
         return f"{each['query']}: {seconds(median(each['seconds']))}"
+    if "product" in each:
+        rate_of_product = count(each["multiply_adds"] / median(each["seconds"]))
+        return f"product {each['product']}, {each['bits']} bits: {rate_of_product}multiply-adds/s"
     return f"{' '.join(timing(each)[:3])}: {seconds(median(each['seconds']))}"
 
 
@@ -62,6 +65,22 @@ def limits(found: list[Measured]) -> str:
     """The machine's own limits."""
     rows = [[each["limit"], f"{count(each['rate'])}{each['unit']}/s", f"{each['load']:.2f}"] for each in found]
     return section("The machine's own limits (best of several passes)", ["limit", "rate", "load"], rows)
+
+
+def products(found: list[Measured]) -> str:
+    """Products of matrices and convolutions in one process."""
+    head = ["product", "bits", "path", "threads", "median", "rate", "of limit", "load"]
+    rows = []
+    for each in found:
+        time = median(each["seconds"])
+        achieved = each["multiply_adds"] / time
+        size = [each["product"], str(each["bits"]), each["path"], str(each["threads"]), seconds(time)]
+        rows.append([*size, f"{count(achieved)}/s", f"{100 * achieved / each['limit']:.0f} %", f"{each['load']:.2f}"])
+    notes = (
+        "rate: multiply-adds. limit: those of the micro-kernel in the first-level cache, one core for each thread. Where\n"
+        "one side is a vector it is the number of elements that these cores read from memory, if that is less."
+    )
+    return section("Products of matrices and convolutions, one process", head, rows, notes)
 
 
 def operations(found: list[Measured], ceilings: list[Measured], peers: list[Measured]) -> str:

@@ -26,7 +26,7 @@ import report
 from facts import ROOT, facts, output
 from report import Measured
 
-PARTS = ("limits", "operations", "spu", "transfers", "garbling", "psi", "relatives", "matching", "queries", "guards")
+PARTS = ("limits", "products", "operations", "spu", "transfers", "garbling", "psi", "relatives", "matching", "queries", "guards")
 HERE = Path(__file__).parent
 SPU_OPERATIONS = ("and", "multiply", "less", "equal", "sort")
 SPU_LARGEST = {"sort": 16}
@@ -79,13 +79,15 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
     """The parts of the report, as they are measured."""
     yield report.heading(facts())
     program = (
-        built() if {"limits", "operations", "transfers", "garbling", "psi", "relatives"} & set(options.parts) else ""
+        built() if {"limits", "products", "operations", "transfers", "garbling", "psi", "relatives"} & set(options.parts) else ""
     )
     found: list[Measured] = []
     ceilings: list[Measured] = []
     if "limits" in options.parts:
         ceilings = list(measured([program, "limits", "--json", *(["--quick"] if options.quick else [])]))
         yield report.limits(ceilings)
+    if "products" in options.parts:
+        yield report.products(list(measured([program, "products", "--json", "--repeats", str(options.repeats)])))
     peers = list(spu(options)) if "spu" in options.parts else []
     if peers:
         yield report.peers(peers)

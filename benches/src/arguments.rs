@@ -17,6 +17,7 @@ usage: tacit-bench kernels [options]    speed of each operation between an engin
        tacit-bench ot [options]         oblivious transfer, each protocol, two processes on this machine
        tacit-bench garbling [options]   garbled circuits, two processes on this machine
        tacit-bench gates [options]      ANDs, products and conversions of bits between two parties, two processes on this machine
+       tacit-bench products [options]   products of matrices and convolutions in one process
        tacit-bench limits [options]     the machine's own limits: AES, memory, loopback, TLS
 
 options of kernels
@@ -71,6 +72,10 @@ options of gates
   --bandwidth 1e9        declare a link of this bandwidth, in bytes a second (default none)
   --transport, --repeats as above
 
+options of products
+  --threads 1,2          numbers of threads (default 1)
+  --repeats              as above
+
 options of limits
   --quick                shorter measurements
 
@@ -101,6 +106,8 @@ pub enum Command {
     Garbling(Garbling),
     /// Measure the gates of two parties.
     Gates(Gates),
+    /// Measure products of matrices.
+    Products(Products),
     /// Measure the machine.
     Limits(Limits),
     /// Be one party, told what to do through standard input.
@@ -213,6 +220,16 @@ pub struct Gates {
     pub json: bool,
 }
 
+/// Which measurements of products of matrices.
+pub struct Products {
+    /// Numbers of threads.
+    pub threads: Vec<usize>,
+    /// Measured repetitions.
+    pub repeats: usize,
+    /// Print JSON.
+    pub json: bool,
+}
+
 /// Which measurements of the machine.
 pub struct Limits {
     /// Shorter measurements.
@@ -236,6 +253,7 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
         Some("ot") => Ok(correlations(words, vec![23])?.map_or(Command::Help, Command::Transfers)),
         Some("garbling") => garbling(words),
         Some("gates") => gates(words),
+        Some("products") => products(words),
         Some("limits") => limits(words),
         Some("party") => Ok(Command::Party(Engine::Rep3)),
         Some("two-party") => Ok(Command::Party(Engine::Two)),
@@ -374,6 +392,22 @@ fn gates(mut words: impl Iterator<Item = String>) -> Result<Command> {
         }
     }
     Ok(Command::Gates(chosen))
+}
+
+fn products(mut words: impl Iterator<Item = String>) -> Result<Command> {
+    let mut chosen = Products { threads: vec![1], repeats: 5, json: false };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--threads" => {
+                chosen.threads = list(&word, words.next(), |w| w.parse().ok().filter(|n| (1..=256).contains(n)))?;
+            }
+            "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
+            "--json" => chosen.json = true,
+            "--help" | "-h" => return Ok(Command::Help),
+            other => return Err(unknown(other)),
+        }
+    }
+    Ok(Command::Products(chosen))
 }
 
 /// Numbers up to 10^9; "none" for no measurement.

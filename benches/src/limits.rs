@@ -58,6 +58,11 @@ impl Effort {
     }
 }
 
+/// Bytes a second that so many threads together read from memory.
+pub fn memory_read(threads: usize) -> f64 {
+    memory::read(Effort::of(false), threads)
+}
+
 /// Measures all limits and prints each.
 ///
 /// # Errors

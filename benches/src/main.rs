@@ -20,6 +20,7 @@ mod operation;
 mod ot;
 mod party;
 mod processes;
+mod products;
 mod psi;
 mod relatives;
 mod replay;
@@ -53,6 +54,7 @@ fn run() -> Result<()> {
         Command::Help => println!("{USAGE}"),
         Command::Kernels(selection) => kernels::run(&selection)?,
         Command::Limits(selection) => limits::run(&selection)?,
+        Command::Products(selection) => products::run(&selection)?,
         Command::Psi(selection) => psi::run(&selection)?,
         Command::Replay(selection) => replay::run(&selection)?,
         Command::Party(Engine::Rep3) => party::main::<Rep3>()?,

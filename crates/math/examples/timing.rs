@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 use tacit_math::band::{self, Row};
 use tacit_math::gf::{Field, Gf128};
 use tacit_math::half_gates::{Gate, GateKeys, Halves, Sum, add_offset};
+use tacit_math::matrix::{self, View};
 use tacit_math::ntt::{self, Prime};
 use tacit_math::{BlockCipher, Prg, Seed, TweakableCircularHash, transpose};
 
@@ -133,6 +134,19 @@ fn algebra(check: &mut Check<'_>) {
         let row = |i: usize| Row { start: i as u32, bits: [secret[i] as u64, (secret[i] >> 64) as u64] };
         let rows: Vec<Row<2>> = (0..64).map(row).collect();
         band::products(&rows, &secret[..64 + 128], &mut products);
+    });
+    let (mut words, mut elements) = (vec![0; 16 * 16], vec![0; 8 * 8]);
+    check("product of matrices modulo 2^64", &mut |secret| {
+        let (a, b) = bytemuck::cast_slice(secret).split_at(16 * 16);
+        matrix::product(View::<u64>::new(a, 16, 16), View::new(b, 16, 16), &mut words);
+    });
+    check("product of matrices modulo 2^128", &mut |secret| {
+        let (a, b) = secret.split_at(BLOCKS / 2);
+        matrix::product(View::new(a, 8, 16), View::new(b, 16, 8), &mut elements);
+    });
+    check("matrix times vector modulo 2^64", &mut |secret| {
+        let (a, b) = bytemuck::cast_slice(secret).split_at(16 * 30);
+        matrix::product(View::<u64>::new(a, 16, 30), View::new(&b[..30], 30, 1), &mut words[..16]);
     });
 }
 

@@ -105,6 +105,19 @@ pub fn path<R: Element>() -> &'static str {
     kernel::<R>().name()
 }
 
+/// Multiplies one pair of panels so many times, in the first-level cache, and returns how many multiply-adds that is:
+/// the limit that a bench holds products against.
+pub fn tiles<R: Element>(times: usize) -> usize {
+    const DEPTH: usize = 64;
+    let (kernel, mut tile) = (kernel::<R>(), [R::ZERO; kernel::TILE]);
+    let shape = kernel.shape();
+    let mut panels = [shape.rows, shape.columns].map(|width| pack::Panels::new(width * shape.words * DEPTH));
+    let [a, b] = panels.each_mut().map(|panels| &*panels.words());
+    (0..times).for_each(|_| kernel.multiply(std::hint::black_box(a), b, &mut tile));
+    std::hint::black_box(tile);
+    times * shape.rows * shape.columns * DEPTH
+}
+
 /// The best micro-kernel of this processor.
 fn kernel<R: Element>() -> &'static dyn MicroKernel<R> {
     R::kernels().next().expect("one for any processor")

@@ -160,33 +160,30 @@ impl<R: Ring> Kernel for Tiles<'_, '_, R> {
             let columns = &places.columns[columns];
             let run = columns.iter().enumerate().all(|(j, &column)| column == columns[0] + j);
             for (rows, a) in steps(rows.clone(), widths.rows).zip(panels.chunks_exact(widths.rows * words)) {
-                let places = Places { rows: &places.rows[rows], columns };
-                if widths.turned {
-                    kernel.multiply(b, a, &mut tile);
-                    add(places, run, first, sums, |i, j| tile[j * stride + i]);
-                } else {
-                    kernel.multiply(a, b, &mut tile);
-                    add(places, run, first, sums, |i, j| tile[i * stride + j]);
+                let (a, b) = if widths.turned { (b, a) } else { (a, b) };
+                kernel.multiply(a, b, &mut tile);
+                for (i, row) in places.rows[rows].iter().enumerate() {
+                    if widths.turned {
+                        add(columns, false, row - first, sums, tile[i..].iter().step_by(stride));
+                    } else {
+                        add(columns, run, row - first, sums, tile[i * stride..][..stride].iter());
+                    }
                 }
             }
         }
     }
 }
 
-/// Adds a tile to C, of which a row's elements lie side by side or not.
+/// Adds a row of a tile to C, where its elements lie side by side or not.
 #[inline(always)]
-fn add<R: Ring>(places: Places<'_>, run: bool, first: usize, sums: &mut [R], tile: impl Fn(usize, usize) -> R) {
-    let Places { rows, columns } = places;
-    for (i, row) in rows.iter().enumerate() {
-        let place = row - first;
-        if run {
-            let sums = &mut sums[place + columns[0]..][..columns.len()];
-            sums.iter_mut().enumerate().for_each(|(j, sum)| *sum = sum.add(tile(i, j)));
-        } else {
-            columns
-                .iter()
-                .enumerate()
-                .for_each(|(j, column)| sums[place + column] = sums[place + column].add(tile(i, j)));
+fn add<'a, R: Ring>(columns: &[usize], run: bool, row: usize, sums: &mut [R], tile: impl Iterator<Item = &'a R>) {
+    if run {
+        for (sum, &element) in sums[row + columns[0]..][..columns.len()].iter_mut().zip(tile) {
+            *sum = sum.add(element);
+        }
+    } else {
+        for (column, &element) in columns.iter().zip(tile) {
+            sums[row + column] = sums[row + column].add(element);
         }
     }
 }

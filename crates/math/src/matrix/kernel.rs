@@ -43,7 +43,7 @@ pub trait MicroKernel<R>: Sync {
     /// Lines that the last panel lacks are zeros.
     fn pack(&self, operand: Operand<'_, R>, lines: Range<usize>, depth: Range<usize>, width: usize, panels: &mut [u64]);
 
-    /// The product of a panel of A and one of B of equal depth, at most [`DEPTH`]: the tile's rows one behind the other.
+    /// The product of panels of A and B of equal depth, at most [`DEPTH`]: the tile's rows one behind the other.
     fn multiply(&self, a: &[u64], b: &[u64], tile: &mut [R; TILE]);
 }
 

@@ -1,10 +1,10 @@
-//! Every micro-kernel against the schoolbook, with any number of threads.
+//! Every micro-kernel against the schoolbook.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::{Convolution, Element, Pool, View, path, product, product_by, products};
-use crate::{Prg, Seed, Workers};
+use super::{Convolution, Element, Pool, View, path, product_by};
+use crate::{Prg, Seed};
 
 /// Random elements, among them those that wrap.
 fn random<R: Element>(len: usize, seed: u8) -> Vec<R> {
@@ -191,79 +191,4 @@ fn the_largest_elements_overflow_no_limb() {
         product_by(kernel, View::new(&largest, 9, depth), View::new(&largest, depth, 9), &mut c);
         assert_eq!(c, vec![depth as u128; 81], "{}", kernel.name());
     }
-}
-
-/// Products, matrix times vectors and convolutions of several lanes.
-fn threads_compute_alike<R: Element>() {
-    let a: Vec<R> = random(700 * 300, 8);
-    let sizes = Convolution {
-        images: 7,
-        channels: 3,
-        size: [30, 20],
-        filters: 40,
-        window: [5, 3],
-        stride: [1, 1],
-        padding: [2, 0],
-    };
-    let one = Convolution { images: 1, size: [60, 50], ..sizes };
-    let b: Vec<R> = random(300 * 500, 9);
-    let compute = |threads| {
-        Workers::new(threads).expect("threads").run(|| {
-            let (large, b) = (View::new(&a, 700, 300), View::new(&b, 300, 500));
-            let few = |columns| View { columns, ..b };
-            let turned = View::new(&a, 300, 700).transposed();
-            let pairs = [
-                (large, b),
-                (turned, few(20)),
-                (large, few(2)),
-                (turned, few(1)),
-                (few(1).transposed(), turned.transposed()),
-                (View { rows: 2, ..large }, b),
-            ];
-            let mut all: Vec<Vec<R>> = pairs.iter().map(|(a, b)| vec![R::ONE; a.rows * b.columns]).collect();
-            pairs.iter().zip(&mut all).for_each(|(&(a, b), c)| product(a, b, c));
-            products(pairs.iter().zip(&mut all).map(|(&(a, b), c)| (a, b, &mut c[..])).collect());
-            for sizes in [sizes, one] {
-                let [images, filters, out] = sizes.lengths();
-                let (mut x, mut f, mut y) = (random(images, 1), random(filters, 2), random(out, 3));
-                sizes.forward(&x, &f, &mut y);
-                sizes.gradient_of_filters(&x, &y, &mut f);
-                sizes.gradient_of_images(&f, &y, &mut x);
-                all.extend([x, f, y]);
-            }
-            all
-        })
-    };
-    let alone = compute(1);
-    for threads in [2, 3, 5] {
-        assert!(compute(threads) == alone, "{threads} threads");
-    }
-}
-
-#[test]
-fn any_number_of_threads_gives_the_same() {
-    threads_compute_alike::<u64>();
-    threads_compute_alike::<u128>();
-}
-
-#[test]
-#[should_panic(expected = "a view lies within its data")]
-fn a_view_beyond_its_data_is_refused() {
-    let data = [1_u64; 6];
-    product(View::new(&data, 2, 3), View { row_stride: 4, ..View::new(&data, 3, 2) }, &mut [0; 4]);
-}
-
-#[test]
-#[should_panic(expected = "as many columns of A as rows of B")]
-fn sizes_that_do_not_fit_are_refused() {
-    let data = [1_u64; 6];
-    product(View::new(&data, 2, 3), View::new(&data, 2, 3), &mut [0; 6]);
-}
-
-#[test]
-#[should_panic(expected = "a filter fits in the padded image")]
-fn a_filter_larger_than_the_image_is_refused() {
-    let side = [1, 1];
-    Convolution { images: 1, channels: 1, size: [2, 2], filters: 1, window: [3, 3], stride: side, padding: [0, 0] }
-        .output();
 }
