@@ -80,6 +80,7 @@ constant-time: export CARGO_PROFILE_TEST_OVERFLOW_CHECKS := false
 constant-time: export CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER := valgrind --quiet --error-limit=no --num-callers=20 --suppressions=$(CURDIR)/crates/marks/by-design.supp
 constant-time: valgrind
 	$(call all_pass,tacit-marks,planted,,5)
+	$(call all_pass,tacit-math,matrix,constant_time,2)
 	$(call all_pass,tacit-mpc,views,constant_time,8)
 	$(call all_pass,tacit-table,suite,constant_time,7)
 	$(call all_pass,tacit-ot,protocols,constant_time,8)
@@ -110,7 +111,7 @@ lint: $(VENV)/tests
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/crates/marks/clippy-memcheck.sh cargo check --locked --tests --quiet \
-		--package tacit-marks --package tacit-mpc --package tacit-table --package tacit-ot --package tacit-psi
+		--package tacit-marks --package tacit-math --package tacit-mpc --package tacit-table --package tacit-ot --package tacit-psi
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy --strict python

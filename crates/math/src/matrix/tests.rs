@@ -3,6 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
+use super::kernel::DEPTH;
 use super::{Convolution, Element, Pool, View, path, product_by};
 use crate::{Prg, Seed};
 
@@ -168,7 +169,7 @@ fn edges_are_right<R: Element>() {
             }
         }
     }
-    for depth in [255, 256, 257, 513] {
+    for depth in [DEPTH - 1, DEPTH, DEPTH + 1, 2 * DEPTH + 1] {
         products_are_right::<R>([9, depth, 33], [Layout::Columns, Layout::Rows], 5);
     }
     products_are_right::<R>([300, 3, 10], [Layout::Rows; 2], 6);
