@@ -5,16 +5,16 @@
 //! holds, C += A B, so that a caller may put shares of zero there first.
 //!
 //! Blocks are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (ACM TOMS 34, 2008):
-//! both operands are packed, block by block, into panels in the order in which a [`MicroKernel`] reads them ([`pack`],
-//! [`blocks`]). A convolution packs panels from the image itself ([`convolution`]). Products with few rows or columns
-//! are bound by memory and read the large operand where it lies ([`thin`]).
+//! both operands are packed, block by block, into panels in the order in which a micro-kernel reads them (`pack`,
+//! `blocks`). A convolution packs panels from the image itself (`convolution`). Products with few rows or columns
+//! are bound by memory and read the large operand where it lies (`thin`).
 //!
 //! | ring | processor | micro-kernel |
 //! |---|---|---|
-//! | 2^64 | AVX-512DQ | [`wide`]: 64-bit multiplications |
-//! | 2^64 | AVX2 | [`narrow`]: products of halves |
-//! | 2^128 | AVX-512 IFMA | [`limbs`]: products of 52-bit limbs |
-//! | both | any | [`portable`]: the machine's own words |
+//! | 2^64 | AVX-512DQ | `wide`: 64-bit multiplications |
+//! | 2^64 | AVX2 | `narrow`: products of halves |
+//! | 2^128 | AVX-512 IFMA | `limbs`: products of 52-bit limbs |
+//! | both | any | `portable`: the machine's own words |
 //!
 //! All of them give equal results, whatever the number of threads. Time and addresses depend on sizes and strides
 //! alone, which are public.

@@ -1,10 +1,6 @@
 //! Convolutions of images by filters, and their gradients, as products of matrices of which nobody writes down the
 //! larger one: panels are packed from the windows of the image ("implicit im2col"; Chetlur et al., "cuDNN",
 //! arXiv 1410.0759, 3).
-//!
-//! Images are batch x channels x height x width, filters are filters x channels x height x width, row after row. As in
-//! networks, filters are not mirrored: `out[y][x] = sum of image[y sy + i - py][x sx + j - px] filter[i][j]`, for
-//! strides (sy, sx) and paddings (py, px), where everything outside of the image is zero.
 
 use std::ops::Range;
 
@@ -17,7 +13,12 @@ use crate::{Ring, lanes};
 /// Columns of a product: so many images are taken together.
 const COLUMNS: usize = 1024;
 
-/// The sizes of a convolution.
+/// The sizes of a convolution of images by filters.
+///
+/// Images are batch x channels x height x width, filters are filters x channels x height x width, row after row. As in
+/// networks, filters are not mirrored: for strides (s, t) and paddings (p, q), `out[y][x]` is the sum of
+/// `image[y s + i - p][x t + j - q] filter[i][j]` over the channels and a filter's pixels (i, j). Outside of an image
+/// everything is zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Convolution {
     /// Images of the batch.
