@@ -9,10 +9,10 @@ use crate::simd::{Kernel, dispatch};
 use crate::{Ring, lanes};
 
 /// Bytes of a packed block of rows: a part of a core's own cache.
-const ROWS_AT_ONCE: usize = 512 << 10;
+const ROWS_AT_ONCE: usize = 256 << 10;
 
 /// Bytes of a packed block of columns: a part of the cache of all cores.
-const COLUMNS_AT_ONCE: usize = 4 << 20;
+const COLUMNS_AT_ONCE: usize = 2 << 20;
 
 /// Where elements of C lie: element (i, j) at `rows[i] + columns[j]`.
 #[derive(Clone, Copy)]

@@ -13,7 +13,7 @@ pub const TILE: usize = 128;
 
 /// Positions of the inner dimension that are packed and multiplied at a time, at most. [`Limbs`](super::limbs) has room
 /// for 1,300 products before carries have to move.
-pub const DEPTH: usize = 512;
+pub const DEPTH: usize = 256;
 
 /// What a micro-kernel works on. Both sides of a tile are 4, 8 or 32.
 #[derive(Clone, Copy, Debug)]
