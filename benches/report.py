@@ -77,8 +77,8 @@ def products(found: list[Measured]) -> str:
         size = [each["product"], str(each["bits"]), each["path"], str(each["threads"]), seconds(time)]
         rows.append([*size, f"{count(achieved)}/s", f"{100 * achieved / each['limit']:.0f} %", f"{each['load']:.2f}"])
     notes = (
-        "rate: multiply-adds. limit: those of the micro-kernel in the first-level cache, one core for each thread. Where\n"
-        "one side is a vector it is the number of elements that these cores read from memory, if that is less."
+        "rate: multiply-adds. limit: those of the micro-kernel in the first-level cache, one core for each thread.\n"
+        "Where one side is a vector it is the number of elements that these cores read from memory, if that is less."
     )
     return section("Products of matrices and convolutions, one process", head, rows, notes)
 

@@ -26,7 +26,19 @@ import report
 from facts import ROOT, facts, output
 from report import Measured
 
-PARTS = ("limits", "products", "operations", "spu", "transfers", "garbling", "psi", "relatives", "matching", "queries", "guards")
+PARTS = (
+    "limits",
+    "products",
+    "operations",
+    "spu",
+    "transfers",
+    "garbling",
+    "psi",
+    "relatives",
+    "matching",
+    "queries",
+    "guards",
+)
 HERE = Path(__file__).parent
 SPU_OPERATIONS = ("and", "multiply", "less", "equal", "sort")
 SPU_LARGEST = {"sort": 16}
@@ -79,7 +91,9 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
     """The parts of the report, as they are measured."""
     yield report.heading(facts())
     program = (
-        built() if {"limits", "products", "operations", "transfers", "garbling", "psi", "relatives"} & set(options.parts) else ""
+        built()
+        if {"limits", "products", "operations", "transfers", "garbling", "psi", "relatives"} & set(options.parts)
+        else ""
     )
     found: list[Measured] = []
     ceilings: list[Measured] = []

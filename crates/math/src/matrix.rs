@@ -4,8 +4,8 @@
 //! transpose, a slice and a repeated row are views, and nobody copies them. Everything is added to what the output
 //! holds, C += A B, so that a caller may put shares of zero there first.
 //!
-//! Blocks are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (ACM TOMS 34, 2008):
-//! both operands are packed, block by block, into panels in the order in which a micro-kernel reads them (`pack`,
+//! Blocks are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (ACM TOMS 34, 2008).
+//! Both operands are packed, block by block, into panels in the order in which a micro-kernel reads them (`pack`,
 //! `blocks`). A convolution packs panels from the image itself (`convolution`). Products with few rows or columns
 //! are bound by memory and read the large operand where it lies (`thin`).
 //!
@@ -105,8 +105,8 @@ pub fn path<R: Element>() -> &'static str {
     kernel::<R>().name()
 }
 
-/// Multiplies one pair of panels so many times, in the first-level cache, and returns how many multiply-adds that is:
-/// the limit that a bench holds products against.
+/// Multiplies one pair of panels several times, in the first-level cache, and returns the number of multiply-adds. Their
+/// rate is the limit that a bench holds products against.
 pub fn tiles<R: Element>(times: usize) -> usize {
     const DEPTH: usize = 64;
     let (kernel, mut tile) = (kernel::<R>(), [R::ZERO; kernel::TILE]);

@@ -83,12 +83,12 @@ pub fn accumulate<R: Ring>(
     }
 }
 
-/// How many lines make up so many bytes, in whole panels.
+/// The lines that make up a number of bytes, in whole panels.
 fn lines(bytes: usize, words: usize, width: usize) -> usize {
     (bytes / (words * size_of::<u64>())).next_multiple_of(width)
 }
 
-/// Room for the panels of so many of these lines at once.
+/// Room for the panels of these lines, if `at_once` of them are packed at a time.
 fn panels(lines: &Range<usize>, at_once: usize, width: usize, words: usize) -> Panels {
     Panels::new(lines.len().min(at_once).next_multiple_of(width) * words)
 }

@@ -1,6 +1,5 @@
-//! Convolutions of images by filters, and their gradients, as products of matrices of which nobody writes down the
-//! larger one: panels are packed from the windows of the image ("implicit im2col"; Chetlur et al., "cuDNN",
-//! arXiv 1410.0759, 3).
+//! Convolutions of images by filters, and their gradients, as products of matrices. Nobody writes down the larger matrix:
+//! panels are packed from the windows of the image ("implicit im2col"; Chetlur et al., "cuDNN", arXiv 1410.0759, 3).
 
 use std::ops::Range;
 
@@ -10,7 +9,7 @@ use super::pack::Operand;
 use super::{Element, LEAST, kernel, lanes_of_rows, offsets};
 use crate::{Ring, lanes};
 
-/// Columns of a product: so many images are taken together.
+/// Columns of a product of several images.
 const COLUMNS: usize = 1024;
 
 /// The sizes of a convolution of images by filters.
@@ -166,7 +165,7 @@ fn area([height, width]: [usize; 2]) -> usize {
     height * width
 }
 
-/// So many images that their pixels fill a block of columns.
+/// The images whose pixels fill a block of columns.
 fn at_once(pixels: usize) -> usize {
     (COLUMNS / pixels).max(1)
 }

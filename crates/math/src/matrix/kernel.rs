@@ -24,7 +24,7 @@ pub struct Shape {
     pub columns: usize,
     /// Words of a packed element.
     pub words: usize,
-    /// Products of at most so many rows or columns are faster without packing.
+    /// Products of this number of rows or columns, or fewer, are faster without packing.
     pub thin: usize,
 }
 
