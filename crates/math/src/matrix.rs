@@ -105,8 +105,8 @@ pub fn path<R: Element>() -> &'static str {
     kernel::<R>().name()
 }
 
-/// Multiplies one pair of panels several times, in the first-level cache, and returns the number of multiply-adds. Their
-/// rate is the limit that a bench holds products against.
+/// Multiplies one pair of panels several times, in the first-level cache, and returns the number of multiply-adds.
+/// Their rate is the limit that a bench holds products against.
 pub fn tiles<R: Element>(times: usize) -> usize {
     const DEPTH: usize = 64;
     let (kernel, mut tile) = (kernel::<R>(), [R::ZERO; kernel::TILE]);

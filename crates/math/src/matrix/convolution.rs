@@ -1,5 +1,6 @@
-//! Convolutions of images by filters, and their gradients, as products of matrices. Nobody writes down the larger matrix:
-//! panels are packed from the windows of the image ("implicit im2col"; Chetlur et al., "cuDNN", arXiv 1410.0759, 3).
+//! Convolutions of images by filters, and their gradients, as products of matrices. Nobody writes down the larger
+//! matrix: panels are packed from the windows of the image ("implicit im2col"; Chetlur et al., "cuDNN", arXiv
+//! 1410.0759, 3).
 
 use std::ops::Range;
 
