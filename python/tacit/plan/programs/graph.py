@@ -1,0 +1,102 @@
+"""A program's graph: frozen nodes, each made once, with what is known of them.
+
+A node whose integers may use the slack of their ring is never made: making it raises TooWide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from tacit.plan.programs.facts import Array
+from tacit.plan.programs.inference import inferred
+from tacit.plan.programs.operations import Constant, Operation
+from tacit.plan.programs.refusals import ProgramError, TooWide
+
+Rounding = Literal["dither", "floor"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a program asks for. fraction: bits after the point. rounding: of truncations; "floor" is exact."""
+
+    fraction: int = 16
+    rounding: Rounding = "dither"
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """An operation on nodes. array: what is known of its result. number: its place in the order of making."""
+
+    operation: Operation
+    args: tuple[Node, ...]
+    array: Array
+    number: int
+    line: int | None = field(default=None, repr=False)
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it is a public array."""
+        return isinstance(self.operation, Constant)
+
+
+@dataclass
+class Graph:
+    """Makes nodes, the same one for the same operation on the same nodes. line: of the program, as it is traced.
+
+    notes: why an array has the format that it has, where it is not the usual one, by the numbers of nodes.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    line: int | None = None
+    notes: dict[int, str] = field(default_factory=dict, repr=False)
+    nodes: dict[tuple[Operation, tuple[int, ...]], Node] = field(default_factory=dict, repr=False)
+
+    def make(self, operation: Operation, *args: Node) -> Node:
+        """The node of an operation, refused where its numbers may not fit its ring."""
+        key = operation, tuple(arg.number for arg in args)
+        if key not in self.nodes:
+            self.nodes[key] = Node(operation, args, self._facts(operation, args), len(self.nodes), self.line)
+        return self.nodes[key]
+
+    def _facts(self, operation: Operation, args: tuple[Node, ...]) -> Array:
+        try:
+            array = inferred(operation, args)
+        except ProgramError as error:
+            error.line = error.line or self.line
+            raise
+        if not array.fits:
+            raise TooWide(_name(operation), array.low, array.high, array.fraction, self.line)
+        return array
+
+
+def _name(operation: Operation) -> str:
+    name = type(operation).__name__
+    return "the result of " + "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
+
+
+def reachable(outputs: Iterable[Node]) -> list[Node]:
+    """The nodes that outputs need, each behind those that it needs."""
+    found: dict[int, Node] = {}
+    waiting = list(outputs)
+    while waiting:
+        node = waiting.pop()
+        if node.number not in found:
+            found[node.number] = node
+            waiting.extend(node.args)
+    return [found[number] for number in sorted(found)]
+
+
+def uses(nodes: Iterable[Node]) -> dict[int, list[Node]]:
+    """Who takes each node, by its number."""
+    found: dict[int, list[Node]] = {}
+    for node in nodes:
+        for arg in node.args:
+            found.setdefault(arg.number, []).append(node)
+    return found
+
+
+def private(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The nodes that are not public."""
+    return (node for node in nodes if not node.is_public)
