@@ -24,6 +24,7 @@ from tacit.plan.programs.operations import (
     Add,
     Both,
     Broadcast,
+    Cast,
     Check,
     Concatenate,
     Constant,
@@ -220,7 +221,7 @@ def _exactly(node: Node, args: list[Integers]) -> Any:
             return a // (1 << bits)
         case Shift(bits):
             return a * (1 << bits)
-        case Count() | Scale() | Widen() | Narrow() | Known():
+        case Count() | Scale() | Cast() | Widen() | Narrow() | Known():
             return a
         case _:
             return _along(node, args)

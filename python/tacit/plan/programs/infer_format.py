@@ -8,10 +8,11 @@ from math import ceil
 from math import floor as floor_of
 
 from tacit.plan.programs import intervals
+from tacit.plan.programs.dtypes import Dtype, range_of
 from tacit.plan.programs.facts import Array, Interval, norm1, norm2, root_up
 from tacit.plan.programs.infer_along import bare
 from tacit.plan.programs.operations import Known
-from tacit.plan.programs.refusals import TooWide
+from tacit.plan.programs.refusals import OutOfDomain, TooWide
 
 
 def truncate(a: Array, bits: int, exact: bool) -> Array:
@@ -63,6 +64,17 @@ def scaled_up(a: Array, factor: int) -> Array:
 def scale(a: Array, bits: int) -> Array:
     """The point moved: integers become numbers with bits after the point."""
     return replace(a, fraction=a.fraction + bits, dtype="fixed", one_hot=False)
+
+
+def cast(a: Array, dtype: Dtype) -> Array:
+    """Integers of another type, refused where NumPy's would wrap around."""
+    low, high = range_of(dtype)
+    if a.low < low or a.high > high:
+        raise OutOfDomain(
+            f"{dtype} holds numbers from {low} to {high}, and the array may have {a.low} to {a.high}; bound it with "
+            "np.clip, or take a wider type."
+        )
+    return replace(a, dtype=dtype)
 
 
 def narrow(a: Array) -> Array:

@@ -16,6 +16,7 @@ from tacit.plan.programs.operations import (
     Add,
     Both,
     Broadcast,
+    Cast,
     Check,
     Concatenate,
     Constant,
@@ -105,6 +106,8 @@ def inferred(operation: Operation, nodes: tuple[Node, ...]) -> Array:
             return formats.shift(args[0], bits)
         case Scale(bits):
             return formats.scale(args[0], bits)
+        case Cast(dtype):
+            return formats.cast(args[0], dtype)
         case Widen():
             return replace(args[0], ring=128)
         case Narrow():

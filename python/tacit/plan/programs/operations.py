@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from tacit.plan.programs.dtypes import Dtype
 from tacit.plan.programs.facts import Array, Interval, Shape
 
 
@@ -81,6 +82,13 @@ class Scale:
     """Numbers divided by 2^bits: the point moves, the integers stay."""
 
     bits: int
+
+
+@dataclass(frozen=True)
+class Cast:
+    """The same integers under the name of another type. They must be numbers that NumPy's type has."""
+
+    dtype: Dtype
 
 
 @dataclass(frozen=True)
@@ -286,7 +294,7 @@ class Check:
 
 Logic = Less | Equal | Not | Both | Either | Differ | Count | Select
 Arithmetic = Add | Subtract | Negate | Multiply | Maximum | Minimum | Absolute | Function | Divide | FloorDivide
-Format = Truncate | Floor | Shift | Scale | Widen | Narrow | Known | Check
+Format = Truncate | Floor | Shift | Scale | Cast | Widen | Narrow | Known | Check
 Shaping = Reshape | Transpose | Broadcast | Slice | Take | Concatenate
 Along = Sum | CumulativeSum | Largest | Smallest | Place | Sort | Order
 Operation = Input | Constant | MatMul | Logic | Arithmetic | Format | Shaping | Along
