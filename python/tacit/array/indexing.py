@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from operator import index
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy
 from tacit.array import teaching
 from tacit.array.lines import current_line
 from tacit.array.operands import as_node, public
-from tacit.array.private import PrivateArray
+from tacit.array.private import FUNCTIONS, PrivateArray
 from tacit.plan.programs import shaping
 from tacit.plan.programs.arithmetic import nodes
 from tacit.plan.programs.graph import Node
@@ -95,3 +96,6 @@ def _at(a: PrivateArray, keys: Key) -> Node:
     chosen = numpy.arange(a.size).reshape(a.shape)[keys]
     flat = shaping.reshape(a.graph, a.node, (-1,))
     return shaping.reshape(a.graph, shaping.take(a.graph, flat, chosen.reshape(-1).tolist(), 0), chosen.shape)
+
+
+FUNCTIONS.update({operator.getitem: element, operator.setitem: with_elements})

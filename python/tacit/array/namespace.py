@@ -5,6 +5,7 @@ On NumPy's own arrays every function gives the clear result.
 
 from __future__ import annotations
 
+import sys as _sys
 from math import erf as _erf
 from typing import Any, Literal
 
@@ -146,9 +147,11 @@ from numpy import bool_ as bool
 from numpy import pow as pow
 
 from tacit.array import functions as _functions  # noqa: F401  (fills what NumPy calls)
+from tacit.array import indexing as _indexing  # noqa: F401  (fills what Python calls)
 from tacit.array import reductions as _reductions
 from tacit.array.operands import as_node as _as_node
 from tacit.array.operands import public as _public
+from tacit.array.private import NAMESPACES as _NAMESPACES
 from tacit.array.private import PrivateArray
 from tacit.array.ufuncs import operands as _operands
 from tacit.plan.programs import functions as _nodes
@@ -358,3 +361,6 @@ def bound(x: Any, largest: float, check: _Checked = False) -> Any:
     if numpy.max(numpy.abs(x), initial=0) > largest:
         raise _ProgramError(f"a checked bound of {largest} does not hold; nothing is revealed.")
     return x
+
+
+_NAMESPACES.append(_sys.modules[__name__])

@@ -5,8 +5,10 @@ NumPy's functions take it by NumPy's own protocols (NEP 13 and NEP 18); its oper
 
 from __future__ import annotations
 
+import operator
 import weakref
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy
@@ -17,15 +19,16 @@ from tacit.array.lines import current_line
 from tacit.array.operands import numpy_dtype
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from tacit.plan.programs.graph import Graph, Node
 
 UFUNCS: dict[Any, Callable[..., PrivateArray]] = {}
 """What NumPy's universal functions do with private arrays; tacit.array.ufuncs fills it."""
 
 FUNCTIONS: dict[Any, Callable[..., Any]] = {}
-"""What NumPy's other functions do with private arrays; rooms' files fill it."""
+"""What NumPy's other functions, and Python's own for elements, do with private arrays; this room's files fill it."""
+
+NAMESPACES: list[ModuleType] = []
+"""The one namespace of the Array API standard for private arrays."""
 
 REDUCTIONS: dict[Any, Any] = {
     numpy.add: numpy.sum,
@@ -123,29 +126,23 @@ class PrivateArray(NDArrayOperatorsMixin):
 
     def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
         """The namespace of the Array API standard."""
-        import tacit.array.namespace
-
-        return tacit.array.namespace
+        return NAMESPACES[0]
 
     # --- elements ----------------------------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> PrivateArray:
-        from tacit.array.indexing import element
-
-        return element(self, key)
+        found = FUNCTIONS[operator.getitem](self, key)
+        assert isinstance(found, PrivateArray)
+        return found
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        from tacit.array.indexing import with_elements
-
         written = isinstance(value, PrivateArray) and value.part_of is not None and value.part_of[0] is self
         if written and value.part_of[1] == key:
             return  # x[key] += y: Python changes the part in place before it assigns it.
-        self.replace(with_elements(self, key, value))
+        self.replace(FUNCTIONS[operator.setitem](self, key, value))
 
     def replace(self, other: PrivateArray) -> None:
         """Take another array's elements in place of its own; the array that it is a part of takes them too."""
-        from tacit.array.indexing import with_elements
-
         whole = None if self.part_of is None else self.part_of[0]
         stale = [each for each in self.family.members if each is not self and each is not whole]
         if stale or (whole is not None and whole.part_of is not None):
@@ -153,7 +150,7 @@ class PrivateArray(NDArrayOperatorsMixin):
         self.node = other.node
         if self.part_of is not None:
             base, key = self.part_of
-            base.node = with_elements(base, key, other).node
+            base.node = FUNCTIONS[operator.setitem](base, key, other).node
 
     def view(self, node: Node, key: Any = None) -> PrivateArray:
         """An array that shares elements with this one: those at a key of it, if one is given."""

@@ -9,8 +9,8 @@ from typing import Any
 import numpy
 
 from tacit.array.declared import Declared
+from tacit.array.namespace import PrivateArray
 from tacit.array.operands import as_node, public
-from tacit.array.private import PrivateArray
 from tacit.plan.programs.graph import Graph, Node, Settings
 from tacit.plan.programs.operations import Input
 from tacit.plan.programs.refusals import ProgramError

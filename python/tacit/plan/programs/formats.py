@@ -1,7 +1,7 @@
 """Arrays brought to one format, and the ladder of formats that a product may need.
 
-Where a product does not fit the ring of 64 bits, these are tried in their order: shorter factors, one or both; a long
-sum in parts; the ring of 128 bits for this product alone. What is shorter or in parts may at most double the error.
+Where a product does not fit the ring of 64 bits, shorter factors are tried, if that at most doubles the error. Then
+comes the ring of 128 bits, for this product alone. A long sum is split into parts before (tacit.plan.programs.products).
 """
 
 from __future__ import annotations
