@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 import tacit.numpy as np
 from tacit.array.declared import Declared
 from tacit.array.tracing import trace
-from tacit.plan.programs.graph import Rounding, Settings, reachable
+from tacit.plan.programs.graph import Rounding, Settings
+from tacit.plan.programs.nodes import reachable
 from tacit.plan.programs.refusals import ProgramError
 
 from .running import SEED, run, same

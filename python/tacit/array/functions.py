@@ -14,7 +14,8 @@ from tacit.array.private import FUNCTIONS, UFUNCS, PrivateArray
 from tacit.array.ufuncs import operands
 from tacit.plan.programs import arithmetic, products, shapes, shaping
 from tacit.plan.programs.dtypes import supported
-from tacit.plan.programs.graph import Graph, Node
+from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Cast
 from tacit.plan.programs.refusals import OutOfDomain
 

@@ -14,7 +14,7 @@ from tacit.array.operands import as_node, public
 from tacit.array.private import FUNCTIONS, PrivateArray
 from tacit.plan.programs import shaping
 from tacit.plan.programs.arithmetic import nodes
-from tacit.plan.programs.graph import Node
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.public import Operand
 from tacit.plan.programs.refusals import OutOfDomain
 

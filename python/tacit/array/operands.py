@@ -8,7 +8,8 @@ from typing import Any
 import numpy
 
 from tacit.plan.programs.dtypes import Dtype, Weak, supported
-from tacit.plan.programs.graph import Graph, Node
+from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.public import Operand, Public, without_neighbour
 from tacit.plan.programs.refusals import ProgramError
 

@@ -19,7 +19,8 @@ from tacit.array.lines import current_line
 from tacit.array.operands import numpy_dtype
 
 if TYPE_CHECKING:
-    from tacit.plan.programs.graph import Graph, Node
+    from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node
 
 UFUNCS: dict[Any, Callable[..., PrivateArray]] = {}
 """What NumPy's universal functions do with private arrays; tacit.array.ufuncs fills it."""

@@ -14,7 +14,8 @@ from tacit.array.operands import as_node, public
 from tacit.array.private import FUNCTIONS, PrivateArray
 from tacit.array.ufuncs import operands
 from tacit.plan.programs import arithmetic, ordering, reductions, shapes, shaping
-from tacit.plan.programs.graph import Graph, Node
+from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Both, Either
 from tacit.plan.programs.refusals import OutOfDomain
 

@@ -11,7 +11,8 @@ import numpy
 from tacit.array.declared import Declared
 from tacit.array.namespace import PrivateArray
 from tacit.array.operands import as_node, public
-from tacit.plan.programs.graph import Graph, Node, Settings
+from tacit.plan.programs.graph import Graph, Settings
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Input
 from tacit.plan.programs.refusals import ProgramError
 

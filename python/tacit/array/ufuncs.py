@@ -12,7 +12,8 @@ from tacit.array.lines import current_line
 from tacit.array.operands import as_node, public
 from tacit.array.private import UFUNCS, PrivateArray
 from tacit.plan.programs import arithmetic, functions, products
-from tacit.plan.programs.graph import Graph, Node
+from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Both, Differ, Either, FunctionName
 from tacit.plan.programs.public import Operand, Public, number
 from tacit.plan.programs.refusals import OutOfDomain

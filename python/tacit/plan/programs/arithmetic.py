@@ -15,7 +15,8 @@ from tacit.plan.programs.formats import (
     product,
     widened,
 )
-from tacit.plan.programs.graph import Graph, Node
+from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import (
     Absolute,
     Add,

@@ -16,9 +16,9 @@ from typing import Any
 import numpy
 
 from tacit.plan.programs.facts import Array, norm1, norm2, unit
-from tacit.plan.programs.graph import Node, reachable
 from tacit.plan.programs.infer_arithmetic import DIVISION_ERROR
 from tacit.plan.programs.infer_functions import ERRORS
+from tacit.plan.programs.nodes import Node, reachable
 from tacit.plan.programs.operations import (
     Absolute,
     Add,

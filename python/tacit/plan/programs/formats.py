@@ -1,7 +1,8 @@
 """Arrays brought to one format, and the ladder of formats that a product may need.
 
 Where a product does not fit the ring of 64 bits, shorter factors are tried, if that at most doubles the error. Then
-comes the ring of 128 bits, for this product alone. A long sum is split into parts before (tacit.plan.programs.products).
+comes the ring of 128 bits, for this product alone. A long sum is split into parts before that, in
+tacit.plan.programs.products.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from tacit.plan.programs.facts import RINGS, SLACK, Array
-from tacit.plan.programs.graph import Graph, Node
+from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Constant, Multiply, Narrow, Shift, Truncate, Widen
 from tacit.plan.programs.public import Public, encoded
 from tacit.plan.programs.refusals import TooWide

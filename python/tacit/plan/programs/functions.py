@@ -8,8 +8,9 @@ from tacit.plan.programs.arithmetic import counted, multiply, quotient, subtract
 from tacit.plan.programs.elementary import ceil_log2
 from tacit.plan.programs.facts import unit
 from tacit.plan.programs.formats import narrowed, truncated, widened
-from tacit.plan.programs.graph import Graph, Node
+from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.infer_functions import MOST_BITS
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Function, FunctionName, Known, Largest, Sum
 from tacit.plan.programs.public import number
 from tacit.plan.programs.refusals import OutOfDomain, TooWide

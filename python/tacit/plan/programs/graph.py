@@ -5,13 +5,13 @@ A node whose integers may use the slack of their ring is never made: making it r
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.inference import inferred
-from tacit.plan.programs.operations import Constant, Operation
+from tacit.plan.programs.nodes import Node
+from tacit.plan.programs.operations import Operation
 from tacit.plan.programs.refusals import ProgramError, TooWide
 
 Rounding = Literal["dither", "floor"]
@@ -23,22 +23,6 @@ class Settings:
 
     fraction: int = 16
     rounding: Rounding = "dither"
-
-
-@dataclass(frozen=True, eq=False)
-class Node:
-    """An operation on nodes. array: what is known of its result. number: its place in the order of making."""
-
-    operation: Operation
-    args: tuple[Node, ...]
-    array: Array
-    number: int
-    line: int | None = field(default=None, repr=False)
-
-    @property
-    def is_public(self) -> bool:
-        """Whether it is a public array."""
-        return isinstance(self.operation, Constant)
 
 
 @dataclass
@@ -74,29 +58,3 @@ class Graph:
 def _name(operation: Operation) -> str:
     name = type(operation).__name__
     return "the result of " + "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()
-
-
-def reachable(outputs: Iterable[Node]) -> list[Node]:
-    """The nodes that outputs need, each behind those that it needs."""
-    found: dict[int, Node] = {}
-    waiting = list(outputs)
-    while waiting:
-        node = waiting.pop()
-        if node.number not in found:
-            found[node.number] = node
-            waiting.extend(node.args)
-    return [found[number] for number in sorted(found)]
-
-
-def uses(nodes: Iterable[Node]) -> dict[int, list[Node]]:
-    """Who takes each node, by its number."""
-    found: dict[int, list[Node]] = {}
-    for node in nodes:
-        for arg in node.args:
-            found.setdefault(arg.number, []).append(node)
-    return found
-
-
-def private(nodes: Iterable[Node]) -> Iterator[Node]:
-    """The nodes that are not public."""
-    return (node for node in nodes if not node.is_public)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from tacit.plan.programs import infer_along as along
 from tacit.plan.programs import infer_arithmetic as arithmetic
@@ -11,6 +10,7 @@ from tacit.plan.programs import infer_format as formats
 from tacit.plan.programs.facts import Array, norm1, norm2
 from tacit.plan.programs.infer_functions import function
 from tacit.plan.programs.infer_shaping import shaped
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import (
     Absolute,
     Add,
@@ -57,9 +57,6 @@ from tacit.plan.programs.operations import (
     Truncate,
     Widen,
 )
-
-if TYPE_CHECKING:
-    from tacit.plan.programs.graph import Node
 
 
 def inferred(operation: Operation, nodes: tuple[Node, ...]) -> Array:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tacit.plan.programs.arithmetic import counted, equal, invert, less, maximum, minimum, select
 from tacit.plan.programs.facts import unit
-from tacit.plan.programs.graph import Graph, Node
+from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Check, Largest, Order, Place, Smallest, Sort
 from tacit.plan.programs.public import Operand, Public, encoded
 from tacit.plan.programs.reductions import total

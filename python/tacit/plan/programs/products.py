@@ -9,8 +9,9 @@ from tacit.plan.programs import shapes
 from tacit.plan.programs.arithmetic import add, counted, kept_of, multiply
 from tacit.plan.programs.facts import norm1
 from tacit.plan.programs.formats import Product, product, truncated
-from tacit.plan.programs.graph import Graph, Node
+from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.inference import column_norms
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import MatMul
 from tacit.plan.programs.public import Operand, Public, factor
 from tacit.plan.programs.reductions import total

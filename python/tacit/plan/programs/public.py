@@ -9,7 +9,8 @@ from math import floor
 from tacit.plan.programs.dtypes import Dtype, Weak, beside_number
 from tacit.plan.programs.elementary import ceil_log2
 from tacit.plan.programs.facts import Array, Shape
-from tacit.plan.programs.graph import Graph, Node
+from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Constant
 
 

@@ -10,8 +10,9 @@ from tacit.plan.programs.arithmetic import as_fixed, by_public, counted, logic, 
 from tacit.plan.programs.facts import unit
 from tacit.plan.programs.formats import elementwise, narrowed, product, widened
 from tacit.plan.programs.functions import function
-from tacit.plan.programs.graph import Graph, Node
+from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.infer_format import within
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Both, CumulativeSum, Either, Known, Multiply, Operation, Sum
 from tacit.plan.programs.public import Public, encoded
 from tacit.plan.programs.refusals import OutOfDomain, TooWide

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from tacit.plan.programs import shapes
 from tacit.plan.programs.facts import Shape
 from tacit.plan.programs.formats import aligned
-from tacit.plan.programs.graph import Graph, Node
+from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Broadcast, Concatenate, Reshape, Slice, Take, Transpose
 
 
