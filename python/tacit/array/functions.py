@@ -261,8 +261,9 @@ def _astype(x: PrivateArray, dtype: Any, /, *, copy: bool = True, device: Any = 
 
 
 def _like(make: Callable[..., Any]) -> Callable[..., Any]:
-    def call(a: PrivateArray, dtype: Any = None, *, shape: Any = None, **options: Any) -> Any:
-        return make(a.shape if shape is None else shape, dtype=a.dtype if dtype is None else dtype)
+    def call(a: PrivateArray, dtype: Any = None, *, shape: Any = None, **options: Any) -> PrivateArray:
+        made = make(a.shape if shape is None else shape, dtype=a.dtype if dtype is None else dtype)
+        return PrivateArray(a.graph, as_node(a.graph, public(made)))
 
     return call
 
@@ -273,8 +274,9 @@ FUNCTIONS.update(
 
 
 @implements(numpy.full_like)
-def _full_like(a: PrivateArray, fill_value: Any, dtype: Any = None, **options: Any) -> Any:
-    return numpy.full(a.shape, fill_value, dtype=a.dtype if dtype is None else dtype)
+def _full_like(a: PrivateArray, fill_value: Any, dtype: Any = None, **options: Any) -> PrivateArray:
+    made = numpy.full(a.shape, fill_value, dtype=a.dtype if dtype is None else dtype)
+    return PrivateArray(a.graph, as_node(a.graph, public(made)))
 
 
 @implements(numpy.result_type)

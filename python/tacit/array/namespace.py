@@ -51,7 +51,6 @@ from numpy import (
     float64,
     floor,
     floor_divide,
-    full,
     full_like,
     greater,
     greater_equal,
@@ -90,7 +89,6 @@ from numpy import (
     negative,
     newaxis,
     not_equal,
-    ones,
     ones_like,
     outer,
     pad,
@@ -140,7 +138,6 @@ from numpy import (
     vecdot,
     vstack,
     where,
-    zeros,
     zeros_like,
 )  # fmt: skip
 from numpy import bool_ as bool
@@ -151,6 +148,7 @@ from tacit.array import indexing as _indexing  # noqa: F401  (fills what Python 
 from tacit.array import reductions as _reductions
 from tacit.array.operands import as_node as _as_node
 from tacit.array.operands import public as _public
+from tacit.array.private import ACTIVE as _ACTIVE
 from tacit.array.private import NAMESPACES as _NAMESPACES
 from tacit.array.private import PrivateArray
 from tacit.array.ufuncs import operands as _operands
@@ -192,7 +190,7 @@ __all__ = [
     "divide",
     "dot",
     "e",
-    "einsum",
+    "einsum", "empty",
     "equal",
     "erf",
     "exp",
@@ -306,6 +304,32 @@ __all__ = [
 _Checked = Literal[True, False]
 
 __array_api_version__ = "2024.12"
+
+
+def _made(made: Any) -> Any:
+    """A new array: inside a program one that private elements can be put into."""
+    graph = _ACTIVE.get()
+    return made if graph is None else PrivateArray(graph, _as_node(graph, _public(made)))
+
+
+def zeros(shape: Any, dtype: Any = float) -> Any:
+    """An array of zeros."""
+    return _made(numpy.zeros(shape, dtype))
+
+
+def ones(shape: Any, dtype: Any = float) -> Any:
+    """An array of ones."""
+    return _made(numpy.ones(shape, dtype))
+
+
+def empty(shape: Any, dtype: Any = float) -> Any:
+    """An array of zeros, where NumPy has any numbers."""
+    return zeros(shape, dtype)
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Any:
+    """An array of one number."""
+    return _made(numpy.full(shape, fill_value, dtype))
 
 
 def _function(name: _FunctionName, x: PrivateArray) -> PrivateArray:

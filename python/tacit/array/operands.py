@@ -10,6 +10,7 @@ import numpy
 from tacit.plan.programs.dtypes import Dtype, Weak, supported
 from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.nodes import Node
+from tacit.plan.programs.operations import Constant
 from tacit.plan.programs.public import Operand, Public, without_neighbour
 from tacit.plan.programs.refusals import ProgramError
 
@@ -41,3 +42,21 @@ def as_node(graph: Graph, operand: Operand) -> Node:
 def numpy_dtype(dtype: Dtype) -> numpy.dtype[Any]:
     """NumPy's type of an array."""
     return numpy.dtype(NUMPY_TYPES.get(dtype, dtype))
+
+
+def clear(node: Node) -> numpy.ndarray[Any, Any] | None:
+    """The numbers of a public node."""
+    match node.operation:
+        case Constant(array, _, reals):
+            return numpy.array(list(map(float, reals))).reshape(array.shape).astype(numpy_dtype(array.dtype))
+        case _:
+            return None
+
+
+def operand(node: Node) -> Operand:
+    """A node as an operand: public where it is."""
+    match node.operation:
+        case Constant(array, _, reals):
+            return Public(array.shape, array.dtype, reals)
+        case _:
+            return node

@@ -8,18 +8,17 @@ from __future__ import annotations
 import operator
 import weakref
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any
 
 import numpy
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from tacit.array import teaching
 from tacit.array.lines import current_line
-from tacit.array.operands import numpy_dtype
-
-if TYPE_CHECKING:
-    from tacit.plan.programs.graph import Graph
+from tacit.array.operands import clear, numpy_dtype
+from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.nodes import Node
 
 UFUNCS: dict[Any, Callable[..., PrivateArray]] = {}
@@ -39,6 +38,10 @@ REDUCTIONS: dict[Any, Any] = {
     numpy.logical_and: numpy.all,
     numpy.logical_or: numpy.any,
 }
+
+
+ACTIVE: ContextVar[Graph | None] = ContextVar("ACTIVE", default=None)
+"""The graph of the program that is being traced."""
 
 
 class Family:
@@ -161,25 +164,45 @@ class PrivateArray(NDArrayOperatorsMixin):
 
     # --- what would reveal -------------------------------------------------------------------------------------------
 
-    def __bool__(self) -> NoReturn:
-        raise teaching.refused(teaching.BRANCH, current_line())
+    @property
+    def public(self) -> numpy.ndarray[Any, Any] | None:
+        """The elements, where all of them are public: of np.zeros, until private ones are put into it."""
+        return clear(self.node)
 
-    def __iter__(self) -> Iterator[NoReturn]:
-        raise teaching.refused(teaching.ITERATE, current_line())
+    def _revealed(self, sentence: str) -> numpy.ndarray[Any, Any]:
+        found = self.public
+        if found is None:
+            raise teaching.refused(sentence, current_line())
+        return found
 
-    def __float__(self) -> NoReturn:
-        raise teaching.refused(teaching.NUMBER, current_line())
+    def __bool__(self) -> bool:
+        return bool(self._revealed(teaching.BRANCH))
 
-    __int__ = __float__
-    __complex__ = __float__
-    item = __float__
-    tolist = __float__
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._revealed(teaching.ITERATE))
 
-    def __index__(self) -> NoReturn:
-        raise teaching.refused(teaching.INDEX, current_line())
+    def __float__(self) -> float:
+        return float(self._revealed(teaching.NUMBER))
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
-        raise teaching.refused(teaching.CONVERT, current_line())
+    def __int__(self) -> int:
+        return int(self._revealed(teaching.NUMBER))
+
+    def __complex__(self) -> complex:
+        return complex(self._revealed(teaching.NUMBER))
+
+    def item(self) -> Any:
+        """One public number."""
+        return self._revealed(teaching.NUMBER).item()
+
+    def tolist(self) -> Any:
+        """Public numbers."""
+        return self._revealed(teaching.NUMBER).tolist()
+
+    def __index__(self) -> int:
+        return operator.index(self._revealed(teaching.INDEX).item())
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> numpy.ndarray[Any, Any]:
+        return numpy.array(self._revealed(teaching.CONVERT), dtype=dtype)
 
     # --- methods that are NumPy's functions --------------------------------------------------------------------------
 

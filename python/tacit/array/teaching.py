@@ -24,7 +24,10 @@ MASK = (
     "a private mask cannot select elements, for their number would be revealed; write np.where(mask, x, 0), and "
     "np.sum(mask) for their number."
 )
-CONVERT = "a private array cannot become a NumPy array before it is revealed; call the functions on it directly."
+CONVERT = (
+    "a private array cannot become a NumPy array before it is revealed; call functions on it directly, and make arrays "
+    "that it is put into with tacit.numpy."
+)
 OUT = "out= must be the one private array that is changed; write y = f(x) instead."
 VIEW = (
     "an array that shares its elements with another one that is still used cannot be changed in place; write "
@@ -43,3 +46,12 @@ def refused(sentence: str, line: int | None = None) -> ProgramError:
 def unknown(name: str, line: int | None = None) -> ProgramError:
     """The error of a function that private arrays do not have."""
     return ProgramError(f"np.{name} is not supported on private arrays; docs/numpy.md lists what is.", line)
+
+
+LOOP = (
+    "a private condition cannot decide how often a loop runs, for everybody would see it; write a loop over a public "
+    "range, and np.where inside."
+)
+WORDS = "`and`, `or` and `not` need a public truth; write {better}."
+CHAIN = "a chain of comparisons needs a public truth; write (a < x) & (x < b)."
+BUILTIN = "Python's {name} iterates over its argument, and a private array cannot be; write np.{better} instead."

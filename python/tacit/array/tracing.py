@@ -11,6 +11,7 @@ import numpy
 from tacit.array.declared import Declared
 from tacit.array.namespace import PrivateArray
 from tacit.array.operands import as_node, public
+from tacit.array.private import ACTIVE
 from tacit.plan.programs.graph import Graph, Settings
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Input
@@ -32,7 +33,11 @@ def trace(function: Callable[..., Any], inputs: Mapping[str, Declared], settings
     nodes = {
         name: graph.make(Input(name, declared.array(name, settings.fraction))) for name, declared in inputs.items()
     }
-    result = function(**{name: PrivateArray(graph, node) for name, node in nodes.items()})
+    active = ACTIVE.set(graph)
+    try:
+        result = function(**{name: PrivateArray(graph, node) for name, node in nodes.items()})
+    finally:
+        ACTIVE.reset(active)
     outputs = {name: _node(graph, name, value) for name, value in _named(result).items()}
     return Traced(graph, nodes, outputs)
 

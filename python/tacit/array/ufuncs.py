@@ -9,7 +9,7 @@ from typing import Any
 import numpy
 
 from tacit.array.lines import current_line
-from tacit.array.operands import as_node, public
+from tacit.array.operands import as_node, clear, operand, public
 from tacit.array.private import UFUNCS, PrivateArray
 from tacit.plan.programs import arithmetic, functions, products
 from tacit.plan.programs.graph import Graph
@@ -25,14 +25,17 @@ def operands(*values: Any) -> tuple[Graph, list[Operand]]:
     """The graph of the private ones, and all as operands; the graph's line is the program's."""
     graph = next(value.graph for value in values if isinstance(value, PrivateArray))
     graph.line = current_line()
-    return graph, [value.node if isinstance(value, PrivateArray) else public(value) for value in values]
+    return graph, [operand(value.node) if isinstance(value, PrivateArray) else public(value) for value in values]
 
 
-def traced(rule: Rule) -> Callable[..., PrivateArray]:
-    """A rule on operands as a function of arrays."""
+def traced(ufunc: Any, rule: Rule) -> Callable[..., PrivateArray]:
+    """A rule on operands as a function of arrays. What is public only is NumPy's own."""
 
     def call(*values: Any) -> PrivateArray:
         graph, given = operands(*values)
+        if all(isinstance(each, Public) for each in given):
+            known = [clear(value.node) if isinstance(value, PrivateArray) else value for value in values]
+            return PrivateArray(graph, as_node(graph, public(ufunc(*known))))
         return PrivateArray(graph, rule(graph, *given))
 
     return call
@@ -172,7 +175,7 @@ RULES: dict[Any, Rule] = {
     numpy.invert: _unary(arithmetic.invert),
 }
 
-UFUNCS.update({ufunc: traced(rule) for ufunc, rule in RULES.items()})
+UFUNCS.update({ufunc: traced(ufunc, rule) for ufunc, rule in RULES.items()})
 
 NOT_DEFINED = {numpy.isnan: False, numpy.isinf: False, numpy.isfinite: True}
 """What is known of every private number: none is infinite, and all are numbers."""

@@ -15,7 +15,7 @@ from tacit.plan.programs.facts import RINGS, SLACK, Array
 from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Constant, Multiply, Narrow, Shift, Truncate, Widen
-from tacit.plan.programs.public import Public, encoded
+from tacit.plan.programs.public import NEGLIGIBLE, Public, encoded
 from tacit.plan.programs.refusals import TooWide
 
 Product = Callable[[Node, Node], Node]
@@ -95,11 +95,12 @@ def one_ring(graph: Graph, *nodes: Node) -> list[Node]:
 def aligned(graph: Graph, *nodes: Node) -> list[Node]:
     """Nodes with one number of bits after the point, in one ring.
 
-    Bits below the error of what they are added to say nothing: they are cut off where they would be cut off anyway.
+    Bits below the error of what they are added to say nothing: they are cut off where they would be cut off anyway, or are many.
     """
     most = max(node.array.fraction for node in nodes)
     least = max((node.array.fraction for node in nodes if node.array.error >= HALF), default=most)
-    if least < most and all(_is_cut(node) for node in nodes if node.array.fraction > least):
+    many = most > graph.settings.fraction + NEGLIGIBLE
+    if least < most and (many or all(_is_cut(node) for node in nodes if node.array.fraction > least)):
         most = least
     try:
         return one_ring(graph, *(with_fraction(graph, node, most) for node in nodes))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from tacit.plan.programs.arithmetic import counted, equal, invert, less, maximum, minimum, select
 from tacit.plan.programs.facts import unit
 from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Check, Largest, Order, Place, Smallest, Sort
-from tacit.plan.programs.public import Operand, Public, encoded
+from tacit.plan.programs.public import Operand, Public
 from tacit.plan.programs.reductions import total
 from tacit.plan.programs.refusals import OutOfDomain
 from tacit.plan.programs.shaping import concatenate, expanded, part
@@ -50,9 +52,9 @@ def clip(graph: Graph, a: Operand, low: Operand | None, high: Operand | None) ->
 
 def bound(graph: Graph, a: Node, most: Public) -> Node:
     """An array that the run checks to be between -most and most; one bit for all such checks is opened at its end."""
-    size = encoded(graph, most, a.array.fraction, "fixed").array.high
-    if size < 0:
-        raise OutOfDomain("a bound is above zero; give the largest absolute value.", graph.line)
+    size = ceil(most.largest / unit(a.array.fraction))
+    if most.shape or most.reals[0] <= 0:
+        raise OutOfDomain("a bound is one number above zero; give the largest absolute value.", graph.line)
     return graph.make(Check(-size, size), a)
 
 
