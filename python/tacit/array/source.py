@@ -60,7 +60,8 @@ def _compiled(tree: ast.FunctionDef, function: Callable[..., Any]) -> Callable[.
     names["_tacit_sum"] = namespace.sum
     exec(compile(module, inspect.getsourcefile(function) or "<program>", "exec"), names)
     found = names[tree.name]
-    found.__defaults__, found.__kwdefaults__ = function.__defaults__, function.__kwdefaults__  # type: ignore[attr-defined]
+    assert inspect.isfunction(found) and inspect.isfunction(function)
+    found.__defaults__, found.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
     return found
 
 

@@ -95,7 +95,8 @@ def one_ring(graph: Graph, *nodes: Node) -> list[Node]:
 def aligned(graph: Graph, *nodes: Node) -> list[Node]:
     """Nodes with one number of bits after the point, in one ring.
 
-    Bits below the error of what they are added to say nothing: they are cut off where they would be cut off anyway, or are many.
+    Bits below the error of what they are added to say nothing: they are cut off where they would be cut off
+    anyway, or are many.
     """
     most = max(node.array.fraction for node in nodes)
     least = max((node.array.fraction for node in nodes if node.array.error >= HALF), default=most)
