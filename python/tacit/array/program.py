@@ -10,7 +10,10 @@ from tacit.array.declared import Declared
 from tacit.array.source import Checked, checked
 from tacit.array.tracing import Traced, trace
 from tacit.plan.programs.graph import Rounding, Settings
+from tacit.plan.programs.identity import digest
+from tacit.plan.programs.optimiser import Optimised, optimised
 from tacit.plan.programs.refusals import ProgramError
+from tacit.plan.programs.text import described, explained
 
 
 class Program:
@@ -36,6 +39,30 @@ class Program:
     def traced(self) -> Traced:
         """The graph as the function writes it."""
         return trace(self.source.function, self.inputs, self.settings)
+
+    @cached_property
+    def optimised(self) -> Optimised:
+        """The graph before and after the optimiser's rules."""
+        return optimised(self.traced.graph, self.traced.outputs)
+
+    @property
+    def hash(self) -> str:
+        """What owners approve: it covers every operation, and all that is known of every array."""
+        return digest(self.optimised.after, self.settings)
+
+    def explain(self) -> str:
+        """What the program computes and costs, before and after its rewrites; nothing runs for it."""
+        title = f"program {self.__name__}"
+        inputs = [f"  {name}: {described(node.array)}" for name, node in self.traced.inputs.items()]
+        source = [f"  {each}" for each in self.source.rewrites]
+        lines = [
+            title,
+            f"hash {self.hash}",
+            "inputs:",
+            *inputs,
+            *(["rewritten in the source:", *source] if source else []),
+        ]
+        return "\n".join(lines) + "\n" + explained(self.traced.graph, self.optimised)
 
     def check(self) -> list[str]:
         """What was rewritten; an error where the program cannot run. Nothing runs for it but the function's trace."""

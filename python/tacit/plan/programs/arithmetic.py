@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import prod
 from typing import overload
 
+from tacit.plan.programs.dtypes import promoted
 from tacit.plan.programs.elementary import ceil_log2
 from tacit.plan.programs.facts import unit
 from tacit.plan.programs.formats import (
@@ -39,6 +41,7 @@ from tacit.plan.programs.operations import (
 )
 from tacit.plan.programs.public import Operand, Public, beside, encoded, factor, number, without_neighbour
 from tacit.plan.programs.refusals import OutOfDomain, TooWide
+from tacit.plan.programs.shapes import broadcast
 
 
 def nodes(graph: Graph, *operands: Operand) -> list[Node]:
@@ -203,8 +206,14 @@ def power(graph: Graph, a: Node, exponent: int) -> Node:
 
 
 def less(graph: Graph, a: Operand, b: Operand) -> Node:
-    """Whether a < b."""
-    return graph.make(Less(), *nodes(graph, counted(graph, a), counted(graph, b)))
+    """Whether a < b: public where the intervals decide it, errors included."""
+    x, y = nodes(graph, counted(graph, a), counted(graph, b))
+    room = x.array.error + y.array.error
+    always, never = x.array.high + room < y.array.low, x.array.low >= y.array.high + room
+    if not (always or never):
+        return graph.make(Less(), x, y)
+    shape = broadcast(x.array.shape, y.array.shape)
+    return encoded(graph, Public(shape, "bool", (Fraction(always),) * prod(shape)), 0, "bool")
 
 
 def equal(graph: Graph, a: Operand, b: Operand) -> Node:
@@ -227,13 +236,23 @@ def logic(graph: Graph, operation: Operation, a: Operand, b: Operand) -> Node:
 
 
 def maximum(graph: Graph, a: Operand, b: Operand) -> Node:
-    """The larger of two."""
-    return graph.make(Maximum(), *nodes(graph, counted(graph, a), counted(graph, b)))
+    """The larger of two: one of them where the intervals decide it."""
+    x, y = nodes(graph, counted(graph, a), counted(graph, b))
+    return _above(x, y) or _above(y, x) or graph.make(Maximum(), x, y)
 
 
 def minimum(graph: Graph, a: Operand, b: Operand) -> Node:
-    """The smaller of two."""
-    return graph.make(Minimum(), *nodes(graph, counted(graph, a), counted(graph, b)))
+    """The smaller of two: one of them where the intervals decide it."""
+    x, y = nodes(graph, counted(graph, a), counted(graph, b))
+    return _above(x, y, False) or _above(y, x, False) or graph.make(Minimum(), x, y)
+
+
+def _above(a: Node, b: Node, above: bool = True) -> Node | None:
+    """The first of two if it is always at least the second, or at most, and the result is like it."""
+    x, y = a.array, b.array
+    decided = x.low >= y.high if above else x.high <= y.low
+    like = x.shape == broadcast(x.shape, y.shape) and x.dtype == promoted(x.dtype, y.dtype) and x.error >= y.error
+    return a if decided and like and not b.array.near else None
 
 
 def absolute(graph: Graph, a: Node) -> Node:
