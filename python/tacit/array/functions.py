@@ -341,13 +341,6 @@ def _positions(*arrays: Any, **options: Any) -> Any:
     raise teaching.refused(teaching.MASK, current_line())
 
 
-@implements(numpy.linalg.norm)
-def _norm(x: PrivateArray, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Any:
-    if ord not in (None, 2, "fro"):
-        raise OutOfDomain("np.linalg.norm is the square norm here; write the sum or maximum of np.abs.", current_line())
-    return numpy.sqrt(numpy.sum(x * x, axis=axis, keepdims=keepdims))
-
-
 @implements(numpy.diff)
 def _diff(a: PrivateArray, n: int = 1, axis: int = -1) -> PrivateArray:
     along = shapes.axis_of(axis, a.shape)

@@ -7,11 +7,13 @@ from math import ceil
 
 from tacit.plan.programs import intervals
 from tacit.plan.programs.arithmetic import as_fixed, by_public, counted, logic, multiply, scaled, subtract
+from tacit.plan.programs.elementary import sqrt
 from tacit.plan.programs.facts import unit
 from tacit.plan.programs.formats import elementwise, narrowed, product, widened
 from tacit.plan.programs.functions import function
 from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.infer_format import within
+from tacit.plan.programs.infer_functions import ERRORS
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Both, CumulativeSum, Either, Known, Multiply, Operation, Sum
 from tacit.plan.programs.public import Public, encoded
@@ -105,7 +107,39 @@ def _cut(graph: Graph, a: Node, count: int) -> Node:
 
 def deviation(graph: Graph, a: Node, axis: int, less: int = 0) -> Node:
     """The square root of the variance."""
-    return function(graph, "sqrt", variance(graph, a, axis, less))
+    count = _count(a, axis)
+    if count <= less:
+        raise OutOfDomain(f"a deviation with ddof={less} needs more than {less} elements; give more or a smaller ddof.")
+    return root_of_squares(graph, centred(graph, as_fixed(graph, a), axis), axis, count - less)
+
+
+def root_of_squares(graph: Graph, a: Node, axis: int, divisor: int = 1) -> Node:
+    """The square root of the sum of squares along an axis, divided before by a public number.
+
+    It moves by no more than the elements' own distances do, so that its error is not that of a root near zero.
+    """
+    a = counted(graph, a)
+    try:
+        squares = graph.make(Sum(axis), graph.make(Multiply(), a, a))
+        shares = _shares(graph, squares, divisor)
+    except TooWide:
+        wide = widened(graph, a)
+        shares = _shares(graph, graph.make(Sum(axis), graph.make(Multiply(), wide, wide)), divisor)
+    root = function(graph, "sqrt", narrowed(graph, shares))
+    rounding = 2 * unit(shares.array.fraction) if divisor > 1 else Fraction(0)
+    moved = a.array.absolute_error * sqrt(Fraction(a.array.shape[axis], divisor))[1] + sqrt(rounding)[1]
+    error = moved / unit(root.array.fraction) + ERRORS["sqrt"]
+    why = "a norm moves by no more than its elements"
+    return known(graph, root, Known(why, root.array.low, root.array.high, error=error))
+
+
+def _shares(graph: Graph, squares: Node, divisor: int) -> Node:
+    """Sums of squares divided by a public number, with no bits cut off that the root would need."""
+    if divisor.bit_count() == 1:
+        return scaled(graph, squares, divisor.bit_length() - 1)
+    bits = ceil(squares.array.largest * unit(squares.array.fraction)).bit_length() + squares.array.fraction
+    factor = encoded(graph, Public((), "fixed", (Fraction(1, divisor),)), bits, "fixed", squares.array.ring)
+    return product(graph, elementwise(graph), squares, factor, squares.array.fraction)
 
 
 def multiplied(graph: Graph, a: Node, axis: int) -> Node:
