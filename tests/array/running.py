@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 
 from tacit.array.declared import Declared
+from tacit.array.operands import numpy_dtype
 from tacit.array.tracing import Traced, trace
 from tacit.plan.programs.evaluation import Evaluation, decoded, encoded
 from tacit.plan.programs.graph import Settings
@@ -45,6 +46,7 @@ def compare(
     for name, node in traced.outputs.items():
         true = numpy.asarray(named[name])
         assert node.array.shape == true.shape, (node.array.shape, true.shape)
+        assert numpy_dtype(node.array.dtype) == (numpy.float64 if true.dtype.kind == "f" else true.dtype)
         same(results[name], true, node.array.absolute_error)
     return traced
 
