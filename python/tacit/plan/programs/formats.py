@@ -99,7 +99,7 @@ def aligned(graph: Graph, *nodes: Node) -> list[Node]:
     anyway, or are many.
     """
     most = max(node.array.fraction for node in nodes)
-    least = max((node.array.fraction for node in nodes if node.array.error >= HALF), default=most)
+    least = min((node.array.fraction for node in nodes if node.array.error >= HALF), default=most)
     many = most > graph.settings.fraction + NEGLIGIBLE
     if least < most and (many or all(_is_cut(node) for node in nodes if node.array.fraction > least)):
         most = least

@@ -5,7 +5,9 @@ A node whose integers may use the slack of their ring is never made: making it r
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil
 from typing import Literal
 
 from tacit.plan.programs.facts import Array
@@ -13,6 +15,9 @@ from tacit.plan.programs.inference import inferred
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Operation
 from tacit.plan.programs.refusals import ProgramError, TooWide
+
+ERROR_STEPS = 1 << 32
+"""Errors are multiples of the last place divided by this."""
 
 Rounding = Literal["dither", "floor"]
 
@@ -52,7 +57,12 @@ class Graph:
             raise
         if not array.fits:
             raise TooWide(_name(operation), array.low, array.high, array.fraction, self.line)
-        return array
+        return replace(array, error=_short(array.error))
+
+
+def _short(error: Fraction) -> Fraction:
+    """An error rounded up to a short fraction: exact ones get twice as long with every product."""
+    return Fraction(ceil(error * ERROR_STEPS), ERROR_STEPS)
 
 
 def _name(operation: Operation) -> str:

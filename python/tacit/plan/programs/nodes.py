@@ -14,7 +14,7 @@ class Node:
     """An operation on nodes. array: what is known of its result. number: its place in the order of making."""
 
     operation: Operation
-    args: tuple[Node, ...]
+    args: tuple[Node, ...] = field(repr=False)
     array: Array
     number: int
     line: int | None = field(default=None, repr=False)
