@@ -62,8 +62,12 @@ from numpy import (
     int32,
     int64,
     invert,
+    isfinite,
+    isinf,
+    isnan,
     less,
     less_equal,
+    linalg,
     linspace,
     log,
     log1p,
@@ -145,6 +149,7 @@ from numpy import pow as pow
 
 from tacit.array import functions as _functions  # noqa: F401  (fills what NumPy calls)
 from tacit.array import indexing as _indexing  # noqa: F401  (fills what Python calls)
+from tacit.array import random
 from tacit.array import reductions as _reductions
 from tacit.array.operands import as_node as _as_node
 from tacit.array.operands import public as _public
@@ -215,8 +220,12 @@ __all__ = [
     "int32",
     "int64",
     "invert",
+    "isfinite",
+    "isinf",
+    "isnan",
     "less",
     "less_equal",
+    "linalg",
     "linspace",
     "log",
     "log1p",
@@ -253,6 +262,7 @@ __all__ = [
     "power",
     "prod",
     "ptp",
+    "random",
     "ravel",
     "reciprocal",
     "remainder",

@@ -52,6 +52,7 @@ from tacit.plan.programs.operations import (
     Order,
     Place,
     Reshape,
+    Sample,
     Scale,
     Select,
     Shift,
@@ -139,6 +140,8 @@ class Evaluation:
                 return self.inputs[name]
             case Constant(array, values):
                 return _objects(values, array.shape)
+            case Sample(_, shape, bits):
+                return _objects((self.coin.getrandbits(bits) for _ in range(node.array.size)), shape)
             case Truncate(bits, floor):
                 return self._truncated(args[0], bits, floor)
             case Function(name, fraction):

@@ -44,6 +44,7 @@ from tacit.plan.programs.operations import (
     Order,
     Place,
     Reshape,
+    Sample,
     Scale,
     Select,
     Shift,
@@ -65,6 +66,8 @@ def inferred(operation: Operation, nodes: tuple[Node, ...]) -> Array:
     match operation:
         case Input(_, array) | Constant(array):
             return array
+        case Sample(_, shape, bits, fraction):
+            return Array(shape, "fixed", 0, (1 << bits) - 1, fraction)
         case Add():
             return arithmetic.add(*args)
         case Subtract():

@@ -31,6 +31,16 @@ class Constant:
 
 
 @dataclass(frozen=True)
+class Sample:
+    """Numbers that the nodes draw together and nobody knows: bits / 2^fraction. number: no two samples are the same."""
+
+    number: int
+    shape: Shape
+    bits: int
+    fraction: int
+
+
+@dataclass(frozen=True)
 class Add:
     """a + b."""
 
@@ -297,4 +307,4 @@ Arithmetic = Add | Subtract | Negate | Multiply | Maximum | Minimum | Absolute |
 Format = Truncate | Floor | Shift | Scale | Cast | Widen | Narrow | Known | Check
 Shaping = Reshape | Transpose | Broadcast | Slice | Take | Concatenate
 Along = Sum | CumulativeSum | Largest | Smallest | Place | Sort | Order
-Operation = Input | Constant | MatMul | Logic | Arithmetic | Format | Shaping | Along
+Operation = Input | Constant | Sample | MatMul | Logic | Arithmetic | Format | Shaping | Along
