@@ -1,7 +1,8 @@
 """A graph in clear, with exactly the integers that shares would have: the reference of engines, and of declared errors.
 
 Every array is checked against what is declared of it. Truncations round by a seeded coin, or always down. Functions
-are NumPy's values moved by as much as their declared errors allow, in a direction that the coin chooses.
+are NumPy's values moved by as much as their declared errors allow, in a direction that the coin chooses. Half of all
+quotients are Newton's (tacit.plan.programs.quotients), the others moved likewise.
 """
 
 from __future__ import annotations
@@ -66,6 +67,7 @@ from tacit.plan.programs.operations import (
     Truncate,
     Widen,
 )
+from tacit.plan.programs.quotients import quotient
 
 Integers = numpy.ndarray[Any, numpy.dtype[numpy.object_]]
 """An array of Python integers."""
@@ -149,8 +151,9 @@ class Evaluation:
                 return self._each(lambda x: self._function(name, x, argument, fraction), args[0])
             case Divide(fraction):
                 extra = fraction + node.args[1].array.fraction - node.args[0].array.fraction
-                exact = [Fraction(x) * Fraction(2) ** extra / y for x, y in _pairs(args[0], args[1])]
-                return _objects([self._near(each, DIVISION_ERROR) for each in exact], node.array.shape)
+                bits = node.array.largest.bit_length()
+                found = [self._quotient(x, y, extra, bits) for x, y in _pairs(args[0], args[1])]
+                return _objects(found, node.array.shape)
             case Check(low, high):
                 if any(not low <= x <= high for x in args[0].reshape(-1)):
                     raise Withheld(f"line {node.line}: a checked bound did not hold; nothing is revealed.")
@@ -161,11 +164,18 @@ class Evaluation:
     def _each(self, function: Callable[[int], int], values: Integers) -> Integers:
         return _objects(map(function, values.reshape(-1).tolist()), values.shape)
 
+    def _quotient(self, x: int, y: int, scale: int, bits: int) -> int:
+        """A quotient by Newton's steps, or another one within the declared error."""
+        if self.coin.getrandbits(1):
+            return quotient(x, y, scale, bits, self._cut)
+        return self._near(Fraction(x) * Fraction(2) ** scale / y, DIVISION_ERROR)
+
+    def _cut(self, x: int, bits: int) -> int:
+        """An integer without its last bits, rounded down or up by the coin."""
+        return x << -bits if bits <= 0 else (x >> bits) + int(self.coin.randrange(1 << bits) < x & (1 << bits) - 1)
+
     def _truncated(self, values: Integers, bits: int, floor: bool) -> Integers:
-        mask = (1 << bits) - 1
-        return self._each(
-            lambda x: (x >> bits) + (0 if floor else int(self.coin.randrange(mask + 1) < x & mask)), values
-        )
+        return self._each(lambda x: x >> bits if floor else self._cut(x, bits), values)
 
     def _function(self, name: FunctionName, x: int, argument: int, fraction: int) -> int:
         value = Fraction(FUNCTIONS[name](float(x * unit(argument)))) * Fraction(2) ** fraction

@@ -28,6 +28,7 @@ class Array:
     norm1, norm2: bounds of the sum of abs(X) and of X^2 along the last axis, where better ones are known than from low
     and high. row_sum: bounds of the sum of X along the last axis. one_hot: one 1 along the last axis, 0 elsewhere.
     near: a comparison of rounded numbers is behind it, which two numbers closer than their error may pass either way.
+    exact: bounds of the x themselves, where they are known by more than those of X and the error.
     """
 
     shape: Shape
@@ -42,6 +43,7 @@ class Array:
     row_sum: Interval | None = None
     one_hot: bool = False
     near: bool = False
+    exact: tuple[Fraction, Fraction] | None = None
 
     @property
     def size(self) -> int:
@@ -76,7 +78,14 @@ class Array:
     @property
     def real(self) -> tuple[Fraction, Fraction]:
         """The interval of the x that the X stand for."""
-        return (self.low - self.error) * unit(self.fraction), (self.high + self.error) * unit(self.fraction)
+        low, high = (self.low - self.error) * unit(self.fraction), (self.high + self.error) * unit(self.fraction)
+        return (low, high) if self.exact is None else (max(low, self.exact[0]), min(high, self.exact[1]))
+
+    @property
+    def farthest(self) -> Fraction:
+        """How far X and x can be from each other by their intervals alone."""
+        low, high = (each / unit(self.fraction) for each in self.real)
+        return max(self.high - low, high - self.low)
 
 
 def unit(fraction: int) -> Fraction:

@@ -22,6 +22,8 @@ Product = Callable[[Node, Node], Node]
 """Multiplies two nodes and keeps all bits."""
 
 HALF = Fraction(1, 2)
+SHORTER = 8
+"""How many fewer bits after the point a factor may have than the program asks for."""
 
 
 def truncated(graph: Graph, node: Node, bits: int) -> Node:
@@ -157,8 +159,11 @@ def _attempt(graph: Graph, multiply: Product, a: Node, b: Node, kept: int | None
 def _narrower(graph: Graph, multiply: Product, a: Node, b: Node, kept: int | None, bits: int) -> Iterator[Attempt]:
     """Products of factors that lack their last bits: of the first, the second, or half from each."""
     over = bits - (RINGS[0] - SLACK) + 1
+    if any(2 * node.array.error >= node.array.high - node.array.low for node in (a, b)):
+        return  # No error below the range is proved: it says nothing of how many bits are right.
     for from_a, from_b in ((over, 0), (0, over), (over - over // 2, over // 2)):
-        if from_a <= a.array.fraction and from_b <= b.array.fraction:
+        least = max(graph.settings.fraction - SHORTER, 0)
+        if a.array.fraction - from_a >= least and b.array.fraction - from_b >= least:
             short = truncated(graph, a, from_a), truncated(graph, b, from_b)
             found = _attempt(graph, multiply, *short, kept)
             if isinstance(found, Node) and (kept is None or found.array.fraction == kept):

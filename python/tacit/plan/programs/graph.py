@@ -57,7 +57,7 @@ class Graph:
             raise
         if not array.fits:
             raise TooWide(_name(operation), array.low, array.high, array.fraction, self.line)
-        return replace(array, error=_short(array.error))
+        return replace(array, error=_short(min(array.error, array.farthest)))
 
 
 def _short(error: Fraction) -> Fraction:

@@ -13,7 +13,7 @@ from tacit.plan.programs.shapes import without
 
 def bare(a: Array) -> Array:
     """What is known of an array without its rows."""
-    return replace(a, norm1=None, norm2=None, row_sum=None, one_hot=False)
+    return replace(a, norm1=None, norm2=None, row_sum=None, one_hot=False, exact=None)
 
 
 def total(a: Array, axis: int) -> Array:

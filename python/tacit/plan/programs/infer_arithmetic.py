@@ -58,7 +58,7 @@ def _with_norms(found: Array, x: Array, y: Array) -> Array:
 def negate(a: Array) -> Array:
     """-a."""
     sums = None if a.row_sum is None else (-a.row_sum[1], -a.row_sum[0])
-    return replace(a, low=-a.high, high=-a.low, row_sum=sums, one_hot=False)
+    return replace(a, low=-a.high, high=-a.low, row_sum=sums, one_hot=False, exact=None)
 
 
 def multiply(a: Array, b: Array, same: bool) -> Array:
@@ -120,18 +120,20 @@ def floor_divide(a: Array, b: Array) -> Array:
 
 def maximum(a: Array, b: Array) -> Array:
     """The larger of two."""
-    return plain(a, b, (max(a.low, b.low), max(a.high, b.high)), max(a.error, b.error))
+    found = plain(a, b, (max(a.low, b.low), max(a.high, b.high)), max(a.error, b.error))
+    return replace(found, exact=(max(a.real[0], b.real[0]), max(a.real[1], b.real[1])))
 
 
 def minimum(a: Array, b: Array) -> Array:
     """The smaller of two."""
-    return plain(a, b, (min(a.low, b.low), min(a.high, b.high)), max(a.error, b.error))
+    found = plain(a, b, (min(a.low, b.low), min(a.high, b.high)), max(a.error, b.error))
+    return replace(found, exact=(min(a.real[0], b.real[0]), min(a.real[1], b.real[1])))
 
 
 def absolute(a: Array) -> Array:
     """abs(a)."""
     low, high = intervals.absolute(a.interval)
-    return replace(a, low=low, high=high, row_sum=None)
+    return replace(a, low=low, high=high, row_sum=None, exact=None)
 
 
 def compare(a: Array, b: Array) -> Array:

@@ -63,7 +63,7 @@ def scaled_up(a: Array, factor: int) -> Array:
 
 def scale(a: Array, bits: int) -> Array:
     """The point moved: integers become numbers with bits after the point."""
-    return replace(a, fraction=a.fraction + bits, dtype="fixed", one_hot=False)
+    return replace(a, fraction=a.fraction + bits, dtype="fixed", one_hot=False, exact=None)
 
 
 def cast(a: Array, dtype: Dtype) -> Array:

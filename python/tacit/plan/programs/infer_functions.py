@@ -32,6 +32,14 @@ MOST_BITS = 24
 
 Real = tuple[Fraction, Fraction]
 ONE, ZERO = Fraction(1), Fraction(0)
+BOUNDED: dict[FunctionName, Real] = {
+    "sigmoid": (ZERO, ONE),
+    "tanh": (-ONE, ONE),
+    "erf": (-ONE, ONE),
+    "sin": (-ONE, ONE),
+    "cos": (-ONE, ONE),
+}
+"""The values of functions that no argument takes farther."""
 
 
 def function(name: FunctionName, a: Array, fraction: int) -> Array:
@@ -42,7 +50,7 @@ def function(name: FunctionName, a: Array, fraction: int) -> Array:
     scale = Fraction(2) ** fraction
     own = ERRORS[name]
     moved = _moved(name, a, x)
-    found = replace(bare(a), dtype="fixed", fraction=fraction, error=moved * scale + own)
+    found = replace(bare(a), dtype="fixed", fraction=fraction, error=moved * scale + own, exact=BOUNDED.get(name))
     least, most = floor(low * scale - own), ceil(high * scale + own)
     return replace(found, low=max(least, 0) if low >= 0 else least, high=most)
 

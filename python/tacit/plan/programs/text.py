@@ -61,6 +61,8 @@ def error_of(array: Array) -> str:
     near = "; a comparison of rounded numbers may go either way where they are closer than their error"
     if array.error == 0:
         return "exact" + near * array.near
+    if 2 * array.error >= array.high - array.low:
+        return "no error below its range is proved: errors add up from step to step" + near * array.near
     error = array.error * unit(array.fraction)
     return f"error at most {float(error):.3g} (2^{_power(error)})" + near * array.near
 
