@@ -159,7 +159,7 @@ def _attempt(graph: Graph, multiply: Product, a: Node, b: Node, kept: int | None
 def _narrower(graph: Graph, multiply: Product, a: Node, b: Node, kept: int | None, bits: int) -> Iterator[Attempt]:
     """Products of factors that lack their last bits: of the first, the second, or half from each."""
     over = bits - (RINGS[0] - SLACK) + 1
-    if any(2 * node.array.error >= node.array.high - node.array.low for node in (a, b)):
+    if any(2 * node.array.error >= node.array.high - node.array.low for node in (a, b) if not node.is_public):
         return  # No error below the range is proved: it says nothing of how many bits are right.
     for from_a, from_b in ((over, 0), (0, over), (over - over // 2, over // 2)):
         least = max(graph.settings.fraction - SHORTER, 0)
