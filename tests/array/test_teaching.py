@@ -205,3 +205,27 @@ def test_a_bound_that_does_not_hold_withholds_the_result() -> None:
     traced = trace(lambda x: np.bound(x * 4, 1, check=True), {"x": INPUTS["x"]}, Settings())
     with pytest.raises(Withheld):
         run(traced, {"x": numpy.array([0, 0, 0, 1.0])})
+
+
+def test_loops_over_no_elements_or_too_many() -> None:
+    @program(x=INPUTS["x"])
+    def none(x: Any) -> Any:
+        z = np.zeros(4)
+        for i in range(len(x) - 7):
+            z[i] = x[i]
+        return z
+
+    assert len(none.check()) == 1
+    assert (run(none.traced, {"x": numpy.ones(4)})["result"] == 0).all()
+
+    for first, last in ((-2, 2), (0, 5)):
+
+        @program(x=INPUTS["x"])
+        def many(x: Any, first: int = first, last: int = last) -> Any:
+            z = np.zeros(4)
+            for i in range(first, last):
+                z[i] = x[i]
+            return z
+
+        with pytest.raises(ProgramError, match="of a vector that has 0 to 3; change its range"):
+            many.check()

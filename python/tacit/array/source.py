@@ -15,7 +15,7 @@ from typing import Any
 
 import tacit.array.namespace as namespace
 from tacit.array import teaching
-from tacit.array.vectors import Vectors
+from tacit.array.vectors import PLACES, SUM, Vectors, places
 from tacit.plan.programs.refusals import ProgramError
 
 PUBLIC_OF = ("shape", "ndim", "size", "dtype")
@@ -53,11 +53,16 @@ def checked(function: Callable[..., Any], vectors: Iterable[str]) -> Checked:
 
 
 def _compiled(tree: ast.FunctionDef, function: Callable[..., Any]) -> Callable[..., Any]:
-    tree.decorator_list = []
+    tree.decorator_list, tree.returns = [], None
+    for each in (*tree.args.posonlyargs, *tree.args.args, *tree.args.kwonlyargs):
+        each.annotation = None
+    # Defaults were computed where the function stands: they are taken from it below.
+    tree.args.defaults = [ast.Constant(None) for _ in tree.args.defaults]
+    tree.args.kw_defaults = [default and ast.Constant(None) for default in tree.args.kw_defaults]
     module = ast.fix_missing_locations(ast.Module([tree], []))
     closure = inspect.getclosurevars(function)
     names: dict[str, Any] = {**getattr(function, "__globals__", {}), **closure.nonlocals, WHERE: namespace.where}
-    names["_tacit_sum"] = namespace.sum
+    names |= {SUM: namespace.sum, PLACES: places}
     exec(compile(module, inspect.getsourcefile(function) or "<program>", "exec"), names)
     found = names[tree.name]
     assert inspect.isfunction(found) and inspect.isfunction(function)

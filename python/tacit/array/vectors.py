@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Any
+
+from tacit.plan.programs.refusals import ProgramError
 
 SUM = "_tacit_sum"
+PLACES = "_tacit_places"
 MAKERS = ("zeros", "ones", "empty")
 OPERATORS = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.operator, ast.unaryop, ast.expr_context)
 
@@ -118,11 +122,27 @@ def _vectorised(statement: ast.stmt, index: str, bounds: tuple[ast.expr, ast.exp
 
 
 class _Slices(ast.NodeTransformer):
-    """x[i] as x[start:stop]."""
+    """x[i] as the elements that the loop reads."""
 
     def __init__(self, index: str, bounds: tuple[ast.expr, ast.expr]) -> None:
         self.index, self.bounds = index, bounds
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        node.slice = ast.copy_location(ast.Slice(*self.bounds), node.slice)
+        where = ast.Call(ast.Name(PLACES, ast.Load()), [ast.Name(_name(node.value), ast.Load()), *self.bounds], [])
+        node.slice = ast.copy_location(where, node.slice)
         return node
+
+
+def _name(vector: ast.expr) -> str:
+    assert isinstance(vector, ast.Name), "elements of vectors are read by name"
+    return vector.id
+
+
+def places(vector: Any, start: int, stop: int) -> slice:
+    """The elements that a loop from start to before stop reads one by one."""
+    if stop <= start:
+        return slice(0, 0)
+    if start < 0 or stop > len(vector):
+        there = f"a vector that has 0 to {len(vector) - 1}"
+        raise ProgramError(f"a loop reads elements {start} to {stop - 1} of {there}; change its range.")
+    return slice(start, stop)
