@@ -29,6 +29,9 @@ if TYPE_CHECKING:
         PolicyError,
     )
     from tacit.agent.faults import RunError as Error
+    from tacit.array.declared import Declared
+    from tacit.array.namespace import bound
+    from tacit.array.program import program
 
     __version__: str
 
@@ -36,6 +39,7 @@ __all__ = [
     "Answer",
     "CheatingError",
     "Connection",
+    "Declared",
     "Error",
     "Explanation",
     "InputError",
@@ -45,15 +49,20 @@ __all__ = [
     "PeerGoneError",
     "PolicyError",
     "__version__",
+    "bound",
     "connect",
+    "program",
 ]
 
 _HOMES = {
     **dict.fromkeys((name for name in __all__ if name.endswith("Error")), "tacit.agent.faults"),
     "Answer": "tacit.agent.answer",
     "Connection": "tacit.agent.connection",
+    "Declared": "tacit.array.declared",
     "Explanation": "tacit.agent.explanation",
+    "bound": "tacit.array.namespace",
     "connect": "tacit.agent.connection",
+    "program": "tacit.array.program",
 }
 
 

@@ -1,0 +1,82 @@
+"""A program on private arrays: a function of NumPy, with what is declared of its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+
+from tacit.array.declared import Declared
+from tacit.array.source import Checked, checked
+from tacit.array.tracing import Traced, trace
+from tacit.plan.programs.graph import Rounding, Settings
+from tacit.plan.programs.identity import digest
+from tacit.plan.programs.optimiser import Optimised, optimised
+from tacit.plan.programs.refusals import ProgramError
+from tacit.plan.programs.text import described, explained
+
+
+class Program:
+    """A function and its declared inputs. Called with NumPy's arrays it gives the clear result."""
+
+    def __init__(self, function: Callable[..., Any], inputs: Mapping[str, Declared], settings: Settings) -> None:
+        self.function = function
+        self.inputs = dict(inputs)
+        self.settings = settings
+        self.__name__ = getattr(function, "__name__", "program")
+        self.__doc__ = function.__doc__
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return self.function(*args, **options)
+
+    @cached_property
+    def source(self) -> Checked:
+        """The function after the check of its source."""
+        names = [name for name, declared in self.inputs.items() if len(declared.shape) == 1]
+        return checked(self.function, names)
+
+    @cached_property
+    def traced(self) -> Traced:
+        """The graph as the function writes it."""
+        return trace(self.source.function, self.inputs, self.settings)
+
+    @cached_property
+    def optimised(self) -> Optimised:
+        """The graph before and after the optimiser's rules."""
+        return optimised(self.traced.graph, self.traced.outputs)
+
+    @property
+    def hash(self) -> str:
+        """What owners approve: it covers every operation, and all that is known of every array."""
+        return digest(self.optimised.after, self.settings)
+
+    def explain(self) -> str:
+        """What the program computes and costs, before and after its rewrites; nothing runs for it."""
+        title = f"program {self.__name__}"
+        inputs = [f"  {name}: {described(node.array)}" for name, node in self.traced.inputs.items()]
+        source = [f"  {each}" for each in self.source.rewrites]
+        lines = [
+            title,
+            f"hash {self.hash}",
+            "inputs:",
+            *inputs,
+            *(["rewritten in the source:", *source] if source else []),
+        ]
+        return "\n".join(lines) + "\n" + explained(self.traced.graph, self.optimised)
+
+    def check(self) -> list[str]:
+        """What was rewritten; an error where the program cannot run. Nothing runs for it but the function's trace."""
+        _ = self.traced
+        return list(self.source.rewrites)
+
+
+def program(
+    *, fraction: int = 16, rounding: Rounding = "dither", **inputs: Declared
+) -> Callable[[Callable[..., Any]], Program]:
+    """Make a program of a function. inputs: what is declared of its arguments, by their names.
+
+    fraction: bits after the point. rounding: "floor" makes every truncation exact, for more than twice the bytes.
+    """
+    if not 1 <= fraction <= 40 or rounding not in ("dither", "floor"):
+        raise ProgramError('a program has 1 to 40 bits after the point, and rounding="dither" or "floor".')
+    return lambda function: Program(function, inputs, Settings(fraction, rounding))

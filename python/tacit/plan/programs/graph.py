@@ -1,0 +1,70 @@
+"""A program's graph: frozen nodes, each made once, with what is known of them.
+
+A node whose integers may use the slack of their ring is never made: making it raises TooWide.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil
+from typing import Literal
+
+from tacit.plan.programs.facts import Array
+from tacit.plan.programs.inference import inferred
+from tacit.plan.programs.nodes import Node
+from tacit.plan.programs.operations import Operation
+from tacit.plan.programs.refusals import ProgramError, TooWide
+
+ERROR_STEPS = 1 << 32
+"""Errors are multiples of the last place divided by this."""
+
+Rounding = Literal["dither", "floor"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a program asks for. fraction: bits after the point. rounding: of truncations; "floor" is exact."""
+
+    fraction: int = 16
+    rounding: Rounding = "dither"
+
+
+@dataclass
+class Graph:
+    """Makes nodes, the same one for the same operation on the same nodes. line: of the program, as it is traced.
+
+    notes: why an array has the format that it has, where it is not the usual one, by the numbers of nodes.
+    """
+
+    settings: Settings = field(default_factory=Settings)
+    line: int | None = None
+    notes: dict[int, str] = field(default_factory=dict, repr=False)
+    nodes: dict[tuple[Operation, tuple[int, ...]], Node] = field(default_factory=dict, repr=False)
+
+    def make(self, operation: Operation, *args: Node) -> Node:
+        """The node of an operation, refused where its numbers may not fit its ring."""
+        key = operation, tuple(arg.number for arg in args)
+        if key not in self.nodes:
+            self.nodes[key] = Node(operation, args, self._facts(operation, args), len(self.nodes), self.line)
+        return self.nodes[key]
+
+    def _facts(self, operation: Operation, args: tuple[Node, ...]) -> Array:
+        try:
+            array = inferred(operation, args)
+        except ProgramError as error:
+            error.line = error.line or self.line
+            raise
+        if not array.fits:
+            raise TooWide(_name(operation), array.low, array.high, array.fraction, self.line)
+        return replace(array, error=_short(min(array.error, array.farthest)))
+
+
+def _short(error: Fraction) -> Fraction:
+    """An error rounded up to a short fraction: exact ones get twice as long with every product."""
+    return Fraction(ceil(error * ERROR_STEPS), ERROR_STEPS)
+
+
+def _name(operation: Operation) -> str:
+    name = type(operation).__name__
+    return "the result of " + "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in name).strip()

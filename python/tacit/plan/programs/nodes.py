@@ -1,0 +1,46 @@
+"""Nodes of a program's graph: frozen, each made once, equal only to themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from tacit.plan.programs.facts import Array
+from tacit.plan.programs.operations import Constant, Operation
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """An operation on nodes. array: what is known of its result. number: its place in the order of making."""
+
+    operation: Operation
+    args: tuple[Node, ...] = field(repr=False)
+    array: Array
+    number: int
+    line: int | None = field(default=None, repr=False)
+
+    @property
+    def is_public(self) -> bool:
+        """Whether it is a public array."""
+        return isinstance(self.operation, Constant)
+
+
+def reachable(outputs: Iterable[Node]) -> list[Node]:
+    """The nodes that outputs need, each behind those that it needs."""
+    found: dict[int, Node] = {}
+    waiting = list(outputs)
+    while waiting:
+        node = waiting.pop()
+        if node.number not in found:
+            found[node.number] = node
+            waiting.extend(node.args)
+    return [found[number] for number in sorted(found)]
+
+
+def uses(nodes: Iterable[Node]) -> dict[int, list[Node]]:
+    """Who takes each node, by its number."""
+    found: dict[int, list[Node]] = {}
+    for node in nodes:
+        for arg in node.args:
+            found.setdefault(arg.number, []).append(node)
+    return found

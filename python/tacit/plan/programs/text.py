@@ -1,0 +1,124 @@
+"""What explain prints of a program: its graph before and after the optimiser, formats, errors and disclosures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from tacit.plan.programs.facts import Array, unit
+from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node, reachable
+from tacit.plan.programs.operations import Check, Constant, Input
+from tacit.plan.programs.optimiser import Optimised
+from tacit.plan.programs.refusals import number
+from tacit.plan.programs.schedule import Schedule, scheduled
+
+PREDICTED = "Rounds and bytes are predictions for three nodes; the engine's declared costs decide."
+ROUNDING = {
+    "dither": "Truncations round down or up, with a mean error of zero: runs differ within the error.",
+    "floor": "Truncations round down: all runs and engines give the same bits.",
+}
+
+
+def explained(graph: Graph, found: Optimised) -> str:
+    """The text of a program's plan."""
+    parts = [
+        ["results:", *_results(found.after)],
+        ["before:", *_summary(found.before)],
+        ["after:", *_summary(found.after)],
+        ["saved:", *_savings(found)],
+        ["formats:", *_formats(graph, found.after)],
+        ["disclosures:", *_disclosures(found.after)],
+        [ROUNDING[graph.settings.rounding], PREDICTED],
+    ]
+    return "\n".join(_indented(part) for part in parts if len(part) > 1) + "\n"
+
+
+def _indented(lines: list[str]) -> str:
+    title, *rest = lines
+    return "\n".join([title, *(f"  {line}" if title.endswith(":") else line for line in rest)])
+
+
+def _results(outputs: Mapping[str, Node]) -> list[str]:
+    return [f"{name}: {described(node.array)}, from {', '.join(_sources(node))}" for name, node in outputs.items()]
+
+
+def _sources(node: Node) -> list[str]:
+    return [each.operation.name for each in reachable([node]) if isinstance(each.operation, Input)] or [
+        "nothing private"
+    ]
+
+
+def described(array: Array) -> str:
+    """An array's public facts in a line."""
+    low, high = number(array.low, array.fraction), number(array.high, array.fraction)
+    shape = "number" if not array.shape else "array of " + " x ".join(map(str, array.shape))
+    return f"{shape}, {array.dtype}, from {low} to {high}, {error_of(array)}"
+
+
+def error_of(array: Array) -> str:
+    """The declared error in words."""
+    near = "; a comparison of rounded numbers may go either way where they are closer than their error"
+    if array.error == 0:
+        return "exact" + near * array.near
+    if 2 * array.error >= array.high - array.low:
+        return "no error below its range is proved: errors add up from step to step" + near * array.near
+    error = array.error * unit(array.fraction)
+    return f"error at most {float(error):.3g} (2^{_power(error)})" + near * array.near
+
+
+def _power(error: Fraction) -> int:
+    """The least power of two that is no smaller."""
+    bits = error.numerator.bit_length() - error.denominator.bit_length()
+    return next(each for each in (bits - 1, bits, bits + 1) if error <= Fraction(2) ** each)
+
+
+def _summary(outputs: Mapping[str, Node]) -> list[str]:
+    nodes = reachable(outputs.values())
+    schedule = scheduled(outputs.values())
+    operations = sum(not isinstance(node.operation, Input | Constant) for node in nodes)
+    cost = schedule.cost
+    return [
+        f"{operations} operations, {cost.rounds} rounds, {size(cost.bytes)}",
+        f"{schedule.alone} rounds one behind the other; {_shared(schedule)}",
+    ]
+
+
+def _shared(schedule: Schedule) -> str:
+    joint = [nodes for _, _, nodes in schedule.levels if len(nodes) > 1]
+    return (
+        f"{sum(map(len, joint))} operations share messages with others of their kind"
+        if joint
+        else "none share messages"
+    )
+
+
+def size(count: float) -> str:
+    """A number of bytes for people."""
+    for name in ("B", "kB", "MB", "GB"):
+        if count < 1000 or name == "GB":
+            return f"{count:.3g} {name}"
+        count /= 1000
+    raise AssertionError("the last unit is for all that is larger")
+
+
+def _savings(found: Optimised) -> list[str]:
+    return [f"{each.rule}: {each.rounds} rounds, {size(each.bytes)}" for each in found.savings] or ["nothing"]
+
+
+def _formats(graph: Graph, outputs: Mapping[str, Node]) -> list[str]:
+    return [
+        ("" if node.line is None else f"line {node.line}: ") + graph.notes[node.number]
+        for node in reachable(outputs.values())
+        if node.number in graph.notes
+    ]
+
+
+def _disclosures(outputs: Mapping[str, Node]) -> list[str]:
+    checks = _lines(node for node in reachable(outputs.values()) if isinstance(node.operation, Check))
+    return [f"one bit: whether all checked bounds hold ({checks})"] if checks else []
+
+
+def _lines(nodes: Iterable[Node]) -> str:
+    lines = sorted({node.line for node in nodes if node.line is not None})
+    return "lines " + ", ".join(map(str, lines)) if lines else ""
