@@ -84,6 +84,7 @@ SELECT id FROM padded WHERE seen = '2001-09-09 01:46:40.000001' OR CAST(seen AS 
 SELECT id FROM padded WHERE CAST(seen AS DATE) <> DATE '2001-09-09' AND NOT (DATE '2001-09-10' > seen::DATE);
 SELECT COALESCE(seen, day, TIMESTAMP '2020-01-01') AS a, CASE WHEN f THEN day ELSE seen END AS b, NULLIF(seen, DATE '1970-01-01') AS c FROM padded;
 SELECT CAST(seen AS DATE) AS d, MIN(seen) AS lo, MAX(seen) AS hi, COUNT(DISTINCT seen) AS n FROM announced GROUP BY CAST(seen AS DATE);
+SELECT CAST(TIMESTAMP '2020-02-15 12:30:00.5' AS DATE) >= DATE '1970-01-01', TIMESTAMP '2020-01-01'::DATE, DATE '2020-01-01'::TIMESTAMP FROM padded;
 SELECT seen FROM padded UNION SELECT day FROM announced;
 SELECT p.id FROM padded p JOIN announced a ON p.id = a.id WHERE a.seen >= p.seen OR p.seen BETWEEN '1970-01-01' AND '2100-01-01 12:00' ORDER BY p.seen, p.id;
 SELECT x.g, y.k, x.s FROM padded x LEFT JOIN announced y ON x.id = y.id;

@@ -77,8 +77,11 @@ class Text:
         places = [(each.meta["start"], each.meta["end"]) for each in node.this.walk() if "start" in each.meta]
         if not places:
             return node.to.sql("duckdb")
-        after = re.match(r"[\s)]*(?:::|\bAS\b)\s*(\w+)", self.sql[max(end for _, end in places) + 1 :], re.IGNORECASE)
-        before = re.search(r"(\w+)[\s(]*$", self.sql[: min(start for start, _ in places)])
+        start, end = min(start for start, _ in places), max(end for _, end in places)
+        if (typed := self._type_before(node, start)) is not None:
+            return typed
+        after = re.match(r"[\s)]*(?:::|\bAS\b)\s*(\w+)", self.sql[end + 1 :], re.IGNORECASE)
+        before = re.search(r"(\w+)[\s(]*$", self.sql[:start])
         found = after or before
         return node.to.sql("duckdb") if found is None else found[1]
 
@@ -110,7 +113,25 @@ class Text:
             raise InvalidSQL("a quoted string or a comment in the query does not end; close it.") from None
         if isinstance(tree, exp.Block):
             raise self.unsupported(tree.expressions[1], "more than one statement", "ask one question at a time")
+        for cast in tree.find_all(exp.Cast):
+            self._typed_first(cast)
         return tree
+
+    def _typed_first(self, cast: exp.Cast) -> None:
+        """TIMESTAMP '2020-01-01'::DATE is a day: the parser casts the text to DATE first."""
+        inner = cast.this
+        if not isinstance(inner, exp.Cast) or "start" not in inner.this.meta:
+            return
+        start, end = inner.this.meta["start"], inner.this.meta["end"]
+        if self._type_before(cast, start) and re.match(r"\s*::", self.sql[end + 1 :]):
+            first, second = cast.to, inner.to
+            inner.set("to", first.copy())
+            cast.set("to", second.copy())
+
+    def _type_before(self, cast: exp.Cast, start: int) -> str | None:
+        """The type of a cast where it stands in front of a literal."""
+        found = re.search(rf"\b({re.escape(cast.to.sql('duckdb'))})\s*$", self.sql[:start], re.IGNORECASE)
+        return None if found is None else found[1]
 
     def _check_verb(self) -> None:
         """Refuse a text that begins with no statement: what the parser stumbles over comes later."""
