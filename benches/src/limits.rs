@@ -58,7 +58,7 @@ impl Effort {
     }
 }
 
-/// Bytes a second that so many threads together read from memory.
+/// Bytes a second that a number of threads together read from memory.
 pub fn memory_read(threads: usize) -> f64 {
     memory::read(Effort::of(false), threads)
 }
