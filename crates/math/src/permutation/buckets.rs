@@ -1,19 +1,23 @@
 //! Random permutations of many rows, bucket by bucket.
 //!
 //! Every row draws one of 2^b buckets, uniformly and independently of the others. The rows of each bucket, which lie one
-//! behind the other, are then brought into a uniformly random order. Sources: C. R. Rao, "Generation of random
-//! permutations of given number of elements using random sampling numbers" (Sankhya A 23, 1961); M. Sandelius, "A simple
-//! randomization procedure" (J. Royal Statistical Society B 24, 1962); lanes as in P. Sanders, "Random permutations on
-//! distributed, external and hierarchical memory" (Information Processing Letters 67, 1998).
+//! behind the other, are then brought into a uniformly random order.
 //!
-//! **Every permutation is as likely.** Fix an order of n rows, and say how many rows c_k each bucket k has. One choice of
-//! buckets agrees with both: the first c_0 rows of the order drew bucket 0, the next c_1 rows bucket 1, and so on. It
-//! has the probability 2^(-b n), and the buckets are then in this order with the probability 1 / (c_0! c_1! ...). The sum
-//! over all c does not depend on the order.
+//! Source: Rao, "Generation of random permutations of given number of elements using random sampling numbers" (Sankhya
+//! A 23, 1961). The same was found by Sandelius, "A simple randomization procedure" (J. Royal Statistical Society B 24,
+//! 1962). Several processors deal rows as in Sanders, "Random permutations on distributed, external and hierarchical
+//! memory" (Information Processing Letters 67, 1998).
 //!
-//! Lanes of rows draw parts of one stream, and every bucket has a generator of its own, whose seed is drawn from that
-//! stream too. What is drawn depends on the number of rows alone, and rows that drew one bucket lie in their old order
-//! before they are exchanged: any number of threads gives the same permutation. Buckets fit into the cache of a core.
+//! **Every order is as likely.** Take an order of n rows, and say how many rows c_k each bucket k has. One choice of
+//! buckets agrees with both: the first c_0 rows of the order draw bucket 0, the next c_1 rows draw bucket 1, and so on.
+//! It has the probability 2^(-b n). The buckets then come into this order with the probability 1 / (c_0! c_1! ...). The
+//! sum of the products, over all c, is the same for every order.
+//!
+//! **Any number of threads gives the same.** Lanes of rows draw parts of one stream. Each bucket has a generator of its
+//! own, whose seed is drawn from that stream. So what is drawn depends on the number of rows alone. Rows of one bucket
+//! lie in their old order before they are exchanged.
+//!
+//! Buckets are exchanged within the cache of a core, where all rows together wait for memory at every exchange.
 
 use std::ops::Range;
 
