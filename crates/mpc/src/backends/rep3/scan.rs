@@ -25,8 +25,8 @@
 //!
 //! All is modulo 2^8, 2^16, 2^24 or 2^32, whichever row numbers need ([`crate::backends::numbers`]).
 //!
-//! Rows are computed in waves of chunks ([`crate::backends::waves`]). A scan of a chunk begins with the sums of the chunks
-//! before it, which step 2 takes along.
+//! Rows are computed in waves of chunks ([`crate::backends::waves`]). A scan of a chunk begins with the sums of the
+//! chunks before it, which step 2 takes along.
 //!
 //! Rounds: 3. Bytes sent by each node, N the values but zero: N + 1 ring elements a row.
 
