@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn every_permutation_is_as_likely() {
         let mut prg = prg(41);
-        for (n, width, outcomes) in [(2, 1, 2), (3, 1, 6), (4, 1, 24), (4, 2, 24), (5, 2, 120), (5, 3, 120)] {
+        for (n, width, outcomes) in [(2, 1, 2), (3, 1, 6), (4, 1, 24), (4, 2, 24), (5, 2, 120)] {
             let mut counts = BTreeMap::new();
             for _ in 0..1000 * outcomes {
                 *counts.entry(random(n, width, &mut prg)).or_insert(0_u32) += 1;
