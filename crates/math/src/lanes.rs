@@ -196,6 +196,16 @@ pub struct Room<'a, T> {
 }
 
 impl<T: Copy> Room<'_, T> {
+    /// Writes the next element.
+    ///
+    /// # Panics
+    /// If there is no room for it.
+    #[inline(always)]
+    pub fn push(&mut self, element: T) {
+        self.places[self.used].write(element);
+        self.used += 1;
+    }
+
     /// Writes the next elements.
     ///
     /// # Panics

@@ -1,18 +1,36 @@
 //! Permutations of row numbers, as vectors of destinations: row i goes to position `p[i]`.
 
+mod buckets;
+
+use crate::lanes;
 use crate::plane::words_for;
 use crate::prg::Prg;
 
-/// A uniformly random permutation of 0..n drawn from a PRG (Fisher-Yates; indices without bias, Lemire 2019).
+/// Fewer rows stay in the first-level cache, and one thread exchanges them.
+const BY_BUCKETS: usize = 1 << 14;
+
+/// Rows that are worth a lane of their own.
+const LEAST: usize = 1 << 15;
+
+/// A uniformly random permutation of 0..n drawn from a PRG, the same by any number of threads. Few rows are exchanged
+/// at random (Fisher-Yates; indices without bias, Lemire 2019), many are dealt into buckets first ([`buckets`]).
 pub fn random(n: usize, prg: &mut Prg) -> Vec<u32> {
-    let n = u32::try_from(n).expect("at most 2^32 - 1 rows");
-    let mut out: Vec<u32> = (0..n).collect();
-    let mut words = Words::new(prg);
-    for i in (1..n).rev() {
-        let j = below(i + 1, &mut words);
-        out.swap(i as usize, j as usize);
+    assert!(u32::try_from(n).is_ok(), "at most 2^32 - 1 rows");
+    if n >= BY_BUCKETS {
+        return buckets::random(n, buckets::width(n), prg);
     }
+    let mut out: Vec<u32> = (0..n as u32).collect();
+    exchange(&mut out, prg);
     out
+}
+
+/// Brings rows into a uniformly random order.
+fn exchange(rows: &mut [u32], prg: &mut Prg) {
+    let mut words = Words::new(prg);
+    for i in (1..rows.len()).rev() {
+        let j = below(i as u32 + 1, &mut words);
+        rows.swap(i, j as usize);
+    }
 }
 
 /// A uniform number in 0..bound.
@@ -66,19 +84,26 @@ pub fn gather<T: Copy>(x: &[T], p: &[u32]) -> Vec<T> {
     p.iter().map(|&from| x[from as usize]).collect()
 }
 
-/// Whether p has every number below its length, and each once.
+/// Whether p has every number below its length, and each once: then as many different numbers below it as there are
+/// places. Every lane notes those that it sees.
 pub fn is_permutation(p: &[u32]) -> bool {
-    let mut seen = vec![0u64; words_for(p.len())];
-    let mut again = false;
-    for &to in p {
-        if to as usize >= p.len() {
-            return false;
-        }
-        let (word, bit) = (&mut seen[to as usize / 64], 1 << (to % 64));
-        again |= *word & bit != 0;
-        *word |= bit;
+    let lanes = lanes::cut(p.len(), LEAST.max(p.len().div_ceil(lanes::threads())), 1);
+    let seen = lanes::map(true, lanes, |lane| seen(&p[lane], p.len()));
+    let all = seen.into_iter().reduce(|mut all, more| {
+        all.iter_mut().zip(more).for_each(|(all, more)| *all |= more);
+        all
+    });
+    let different: u32 = all.iter().flatten().map(|word| word.count_ones()).sum();
+    different as usize == p.len()
+}
+
+/// The numbers below `n` that come, each as a bit.
+fn seen(numbers: &[u32], n: usize) -> Vec<u64> {
+    let mut seen = vec![0; words_for(n)];
+    for &number in numbers.iter().filter(|&&number| (number as usize) < n) {
+        seen[number as usize / 64] |= 1 << (number % 64);
     }
-    !again
+    seen
 }
 
 /// The permutation that undoes p. None if p is no permutation: a number that is no row, or one that comes twice.

@@ -50,6 +50,19 @@ fn vectors() {
 }
 
 #[test]
+fn orders() {
+    let order = || permutation::random(ROWS, &mut prg());
+    alike("random order", order);
+    let (mut twice, mut beyond) = (order(), order());
+    twice[7] = twice[ROWS - 1];
+    beyond[ROWS / 2] = ROWS as u32;
+    for (numbers, expected) in [(order(), true), (twice, false), (beyond, false)] {
+        alike("is a permutation", || permutation::is_permutation(&numbers));
+        assert_eq!(permutation::is_permutation(&numbers), expected);
+    }
+}
+
+#[test]
 fn planes() {
     let words = |planes: Vec<Plane>| planes.iter().map(|plane| plane.words().to_vec()).collect::<Vec<_>>();
     let random = || Plane::random_all(&[ROWS, 5, 0, ROWS], &mut prg());

@@ -26,6 +26,6 @@ pub use linear::Linear;
 pub use permit::{OpenedColumn, OpenedKind, Permit, PermitKind, Permits, Sharing};
 pub use products::common_factors;
 pub use rows::Rows;
-pub use scan::LinearScan;
+pub use scan::{LinearScan, Place};
 pub use shared_types::SharedTypes;
 pub use tacit_net::Link;

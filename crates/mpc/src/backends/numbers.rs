@@ -1,10 +1,11 @@
 //! Numbers of rows on the wire: as many bytes of each as such numbers need.
 
-use tacit_math::Prg;
 use tacit_math::simd::{Kernel, dispatch};
+use tacit_math::{Prg, lanes};
 use tacit_net::{PartyId, Session};
 
-use super::wire::{Outgoing, mask_and_send, recv_block, recv_into, send_open};
+use super::waves::{CHUNK, Wave, pieces, pieces_of, send_all_masked, send_all_open, waves_of_units};
+use super::wire::{mask_and_send, recv_block, send_open};
 use crate::ops::label_width;
 use crate::{Block, Result, Shape};
 
@@ -35,6 +36,13 @@ impl Numbers {
         dispatch(Write { bytes: self.bytes, numbers, out });
     }
 
+    /// The same, at the front of a buffer.
+    fn written<'b>(self, numbers: &[u32], buffer: &'b mut [u8]) -> &'b [u8] {
+        let out = &mut buffer[..self.bytes * numbers.len()];
+        self.write(numbers, out);
+        out
+    }
+
     /// The inverse of [`Self::write`], with zeros above.
     pub(in crate::backends) fn read(self, sent: &[u8], numbers: &mut [u32]) {
         assert_eq!(sent.len(), self.bytes * numbers.len(), "as many numbers");
@@ -42,7 +50,7 @@ impl Numbers {
     }
 }
 
-/// Numbers that are sent at a time.
+/// Numbers that are sent at a time: whole blocks of a generator.
 const PIECE: usize = 2048;
 
 /// The bundle of a shuffle that is revealed: its vectors over Z/2^32 hold numbers of rows.
@@ -51,6 +59,11 @@ const PIECE: usize = 2048;
 pub(in crate::backends) fn revealed_bytes(shape: Shape) -> u64 {
     let numbers = shape.rows * shape.r32 * Numbers::of(shape.rows).bytes;
     Shape { r32: 0, ..shape }.bytes() + numbers as u64
+}
+
+/// Columns of numbers in waves.
+fn waves_of_columns(rows: usize, columns: usize) -> Vec<Wave> {
+    waves_of_units(&vec![rows; columns], Numbers::of(rows).bytes, PIECE)
 }
 
 /// Sends it less pseudorandom content: the block that [`Block::random`] would draw.
@@ -62,18 +75,23 @@ pub(in crate::backends) fn mask_and_send_revealed(
 ) -> Result<()> {
     mask_and_send(session, to, &planes_of(block), prg)?;
     let numbers = Numbers::of(block.rows);
-    let mut out = Outgoing::masked(session, to);
-    let mut masks = [0; PIECE];
-    for piece in block.r32.iter().flat_map(|column| column.chunks(PIECE)) {
-        let masked = &mut masks[..piece.len()];
-        prg.fill(masked);
-        masked.iter_mut().zip(piece).for_each(|(mask, x)| *mask = x.wrapping_sub(*mask));
-        let mut bytes = [0; size_of::<u32>() * PIECE];
-        let bytes = &mut bytes[..numbers.bytes * piece.len()];
-        numbers.write(masked, bytes);
-        out.push_masked(session, bytes)?;
+    for wave in waves_of_columns(block.rows, block.r32.len()) {
+        let mut messages = wave.buffers(session);
+        let mut in_messages = wave.in_messages(&mut messages);
+        let drawn = prg.parts(wave.blocks_of(1, size_of::<u32>()));
+        wave.compute(wave.message_rooms(&mut in_messages).into_iter().zip(drawn), |chunk, (mut message, mut drawn)| {
+            let (mut masks, mut bytes) = ([0; PIECE], [0; size_of::<u32>() * PIECE]);
+            for piece in pieces_of(chunk, PIECE) {
+                let masked = &mut masks[..piece.len()];
+                drawn.fill(masked);
+                let numbers_of_piece = &block.r32[chunk.output][piece];
+                masked.iter_mut().zip(numbers_of_piece).for_each(|(mask, x)| *mask = x.wrapping_sub(*mask));
+                message.extend_from_slice(numbers.written(masked, &mut bytes));
+            }
+        });
+        lanes::finish(in_messages);
+        send_all_masked(session, to, messages)?;
     }
-    out.finish(session)?;
     mask_and_send(session, to, &wider_than_numbers(block), prg)
 }
 
@@ -81,30 +99,43 @@ pub(in crate::backends) fn mask_and_send_revealed(
 pub(in crate::backends) fn send_revealed(session: &mut Session, to: PartyId, component: &Block) -> Result<()> {
     send_open(session, to, &planes_of(component))?;
     let numbers = Numbers::of(component.rows);
-    let mut out = Outgoing::opening(session, to);
-    for piece in component.r32.iter().flat_map(|column| column.chunks(PIECE)) {
-        let mut bytes = [0; size_of::<u32>() * PIECE];
-        let bytes = &mut bytes[..numbers.bytes * piece.len()];
-        numbers.write(piece, bytes);
-        out.push_open(session, bytes)?;
+    for wave in waves_of_columns(component.rows, component.r32.len()) {
+        let mut messages = wave.buffers(session);
+        let mut in_messages = wave.in_messages(&mut messages);
+        wave.compute(wave.message_rooms(&mut in_messages).into_iter(), |chunk, mut message| {
+            let mut bytes = [0; size_of::<u32>() * PIECE];
+            for piece in pieces_of(chunk, PIECE) {
+                message.extend_from_slice(numbers.written(&component.r32[chunk.output][piece], &mut bytes));
+            }
+        });
+        lanes::finish(in_messages);
+        send_all_open(session, to, messages)?;
     }
-    out.finish(session)?;
     send_open(session, to, &wider_than_numbers(component))
 }
 
 /// Receives one of a known shape.
 pub(in crate::backends) fn recv_revealed(session: &mut Session, from: PartyId, shape: Shape) -> Result<Block> {
     let mut block = recv_block(session, from, Shape { r32: 0, r64: 0, r128: 0, ..shape })?;
+    block.r32 = (0..shape.r32).map(|_| Vec::with_capacity(shape.rows)).collect();
     let numbers = Numbers::of(shape.rows);
-    for _ in 0..shape.r32 {
-        let mut column = vec![0; shape.rows];
-        for piece in column.chunks_mut(PIECE) {
-            let mut bytes = [0; size_of::<u32>() * PIECE];
-            let bytes = &mut bytes[..numbers.bytes * piece.len()];
-            recv_into(session, from, bytes)?;
-            numbers.read(bytes, piece);
-        }
-        block.r32.push(column);
+    for wave in waves_of_columns(shape.rows, shape.r32) {
+        let arrived = session.recv_held(from, wave.bytes())?;
+        let mut in_columns = wave.in_outputs(&mut block.r32);
+        let rooms = wave.rooms(&mut in_columns).into_iter().zip(wave.starts());
+        wave.compute(rooms, |chunk, (mut column, start)| {
+            let (mut buffer, mut bytes) = ([0; PIECE], [0; size_of::<u32>() * PIECE]);
+            for piece in pieces(chunk.range.len(), PIECE) {
+                let (read, bytes) = (&mut buffer[..piece.len()], &mut bytes[..wave.bytes_of(piece.len())]);
+                arrived.read(start + wave.bytes_of(piece.start), bytes);
+                // A share that came from a peer is as secret as one that was drawn.
+                tacit_marks::secret(bytes);
+                numbers.read(bytes, read);
+                column.extend_from_slice(read);
+            }
+        });
+        lanes::finish(in_columns);
+        session.give_back(arrived);
     }
     let wider = recv_block(session, from, Shape { bits: 0, r32: 0, ..shape })?;
     Ok(Block { r64: wider.r64, r128: wider.r128, ..block })
@@ -113,7 +144,8 @@ pub(in crate::backends) fn recv_revealed(session: &mut Session, from: PartyId, s
 /// The sum of all components: of numbers only the bits that were sent count.
 pub(in crate::backends) fn added_up(mut revealed: Block) -> Block {
     let mask = Numbers::of(revealed.rows).mask();
-    revealed.r32.iter_mut().flatten().for_each(|number| *number &= mask);
+    let columns = revealed.r32.iter_mut().flat_map(|column| column.chunks_mut(CHUNK / size_of::<u32>())).collect();
+    lanes::each(columns, |numbers: &mut [u32]| numbers.iter_mut().for_each(|number| *number &= mask));
     revealed
 }
 

@@ -43,10 +43,16 @@ pub(in crate::backends) struct Wave {
 
 /// Outputs of these lengths, of elements of `size` bytes, in waves.
 pub(in crate::backends) fn waves(lengths: &[usize], size: usize) -> Vec<Wave> {
+    waves_of_units(lengths, size, 1)
+}
+
+/// The same, where every chunk begins at a multiple of `unit` elements.
+pub(in crate::backends) fn waves_of_units(lengths: &[usize], size: usize, unit: usize) -> Vec<Wave> {
+    let most = unit * (CHUNK / size / unit).max(1);
     let chunks = lengths
         .iter()
         .enumerate()
-        .flat_map(|(output, &length)| pieces(length, CHUNK / size).map(move |range| Chunk { output, range }));
+        .flat_map(|(output, &length)| pieces(length, most).map(move |range| Chunk { output, range }));
     let mut messages: Vec<(usize, Vec<Chunk>)> = Vec::new();
     for chunk in chunks {
         let len = chunk.range.len();
@@ -83,6 +89,16 @@ impl Wave {
         self.size * self.messages.iter().sum::<usize>()
     }
 
+    /// The positions of each chunk in its output.
+    pub fn ranges(&self) -> impl Iterator<Item = &Range<usize>> {
+        self.chunks.iter().map(|chunk| &chunk.range)
+    }
+
+    /// Bytes of as many elements.
+    pub fn bytes_of(&self, elements: usize) -> usize {
+        self.size * elements
+    }
+
     /// Where each chunk begins among the bytes of the wave.
     pub fn starts(&self) -> Vec<usize> {
         let start = |next: &mut usize, len| Some(mem::replace(next, *next + self.size * len));
@@ -91,7 +107,13 @@ impl Wave {
 
     /// How many blocks each chunk takes of a generator that gives each of its elements `times` times.
     pub fn blocks(&self, times: u64) -> Vec<u64> {
-        self.lengths().map(|len| times * (self.size * len).div_ceil(BLOCK) as u64).collect()
+        self.blocks_of(times, self.size)
+    }
+
+    /// How many blocks each chunk takes of a generator that gives `times` words of `size` bytes for each element, where
+    /// a unit's words are whole blocks.
+    pub fn blocks_of(&self, times: u64, size: usize) -> Vec<u64> {
+        self.lengths().map(|len| times * (size * len).div_ceil(BLOCK) as u64).collect()
     }
 
     /// The wave's elements of the outputs, to be written behind those of earlier waves.
@@ -118,6 +140,15 @@ impl Wave {
             }
         }
         slices
+    }
+
+    /// A room for each chunk's elements of every column: of vectors that are one output each, side by side.
+    pub fn rooms_of_columns<'g, T: Copy>(&self, columns: &'g mut [Vec<Grow<'_, T>>]) -> Vec<Vec<Room<'g, T>>> {
+        let mut of_chunks: Vec<Vec<Room<'g, T>>> = self.chunks.iter().map(|_| Vec::new()).collect();
+        for column in columns {
+            self.rooms(column).into_iter().zip(&mut of_chunks).for_each(|(room, chunk)| chunk.push(room));
+        }
+        of_chunks
     }
 
     /// The wave's messages, empty.
@@ -167,11 +198,16 @@ pub(in crate::backends) fn send_all_masked(session: &mut Session, to: PartyId, m
     messages.into_iter().try_for_each(|message| Ok(session.send(to, message)?))
 }
 
+/// Sends components of what the receiver will have in clear, in their order.
+pub(in crate::backends) fn send_all_open(session: &mut Session, to: PartyId, messages: Vec<Vec<u8>>) -> Result<()> {
+    messages.into_iter().try_for_each(|message| Ok(session.send(to, message)?))
+}
+
 #[cfg(test)]
 mod tests {
     use tacit_math::Workers;
 
-    use super::{MESSAGE, waves};
+    use super::{CHUNK, MESSAGE, waves, waves_of_units};
 
     #[test]
     fn waves_have_all_outputs_in_order() {
@@ -191,5 +227,15 @@ mod tests {
         }
         assert!(messages.iter().all(|same| *same == messages[0]), "the same messages by any number of threads");
         assert!(messages[0].iter().all(|len| 8 * len <= MESSAGE));
+    }
+
+    #[test]
+    fn chunks_are_whole_units() {
+        for (size, unit) in [(21, 512), (1, 512), (3, 2048), (CHUNK, 2)] {
+            let waves = waves_of_units(&[0, 5, 100_000], size, unit);
+            let chunks = || waves.iter().flat_map(|wave| &wave.chunks);
+            assert!(chunks().all(|chunk| chunk.range.start.is_multiple_of(unit)));
+            assert_eq!(chunks().map(|chunk| chunk.range.len()).sum::<usize>(), 100_005);
+        }
     }
 }

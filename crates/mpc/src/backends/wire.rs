@@ -15,7 +15,7 @@ use tacit_net::{PartyId, Session};
 
 use super::cell;
 use super::cell::Cell;
-use super::waves::{CHUNK, MESSAGE, WORTH_IT, pieces, pieces_of, send_all_masked, waves};
+use super::waves::{CHUNK, MESSAGE, WORTH_IT, pieces, pieces_of, send_all_masked, send_all_open, waves};
 use crate::{Block, Result, Shape};
 
 /// Bytes that may be on their way to a node before it stops computing to receive. What is received soon is still in the
@@ -43,7 +43,6 @@ pub(in crate::backends) struct Outgoing<Content> {
     /// Length of every message but the last.
     message: usize,
     paced: bool,
-    sent: usize,
     content: PhantomData<Content>,
 }
 
@@ -102,7 +101,7 @@ impl Outgoing<Opening> {
 
 impl<Content> Outgoing<Content> {
     fn new(session: &mut Session, to: PartyId, message: usize, paced: bool) -> Self {
-        Self { to, buffer: session.buffer(message), message, paced, sent: 0, content: PhantomData }
+        Self { to, buffer: session.buffer(message), message, paced, content: PhantomData }
     }
 
     fn push<T: Pod>(&mut self, session: &mut Session, cells: &[T]) -> Result<()> {
@@ -118,18 +117,12 @@ impl<Content> Outgoing<Content> {
         Ok(())
     }
 
-    /// Bytes handed to the network so far.
-    pub(in crate::backends) fn sent(&self) -> usize {
-        self.sent
-    }
-
     /// Sends what was gathered, so that the peer can go on with it.
     pub(in crate::backends) fn flush(&mut self, session: &mut Session) -> Result<()> {
         if self.buffer.is_empty() {
             return Ok(());
         }
         let gathered = mem::take(&mut self.buffer);
-        self.sent += gathered.len();
         session.send(self.to, gathered)?;
         if self.paced {
             session.settle(self.to, self.message)?;
@@ -299,14 +292,6 @@ fn receive_all<T: Pod + Send>(session: &mut Session, from: PartyId, mut vectors:
     Ok(count)
 }
 
-/// Receives as many cells as there is room for.
-pub(in crate::backends) fn recv_into<T: Pod>(session: &mut Session, from: PartyId, cells: &mut [T]) -> Result<()> {
-    session.recv(from, bytemuck::cast_slice_mut(cells))?;
-    // A share that came from a peer is as secret as one that was drawn.
-    tacit_marks::secret(cells);
-    Ok(())
-}
-
 /// Receives a plane.
 pub(in crate::backends) fn recv_plane(session: &mut Session, from: PartyId, rows: usize) -> Result<Plane> {
     Ok(Plane::from_words(rows, recv_cells(session, from, words_for(rows))?))
@@ -314,16 +299,26 @@ pub(in crate::backends) fn recv_plane(session: &mut Session, from: PartyId, rows
 
 /// Sends all columns of a block that looks random to the receiver.
 pub(in crate::backends) fn send_masked(session: &mut Session, to: PartyId, block: &Block) -> Result<()> {
-    send_columns(session, to, block)
+    send_columns(session, to, &block.bytes().collect::<Vec<_>>(), send_all_masked)
 }
 
 /// Sends all columns of a component of what the receiver will have in clear.
 pub(in crate::backends) fn send_open(session: &mut Session, to: PartyId, component: &Block) -> Result<()> {
-    send_columns(session, to, component)
+    send_columns(session, to, &component.bytes().collect::<Vec<_>>(), send_all_open)
 }
 
-fn send_columns(session: &mut Session, to: PartyId, block: &Block) -> Result<()> {
-    let columns: Vec<&[u8]> = block.bytes().collect();
+/// Sends a component of planes that the receiver will have in clear.
+pub(in crate::backends) fn send_open_planes(session: &mut Session, to: PartyId, component: &[&Plane]) -> Result<()> {
+    let columns: Vec<&[u8]> = component.iter().map(|plane| bytemuck::cast_slice(plane.words())).collect();
+    send_columns(session, to, &columns, send_all_open)
+}
+
+fn send_columns(
+    session: &mut Session,
+    to: PartyId,
+    columns: &[&[u8]],
+    send: fn(&mut Session, PartyId, Vec<Vec<u8>>) -> Result<()>,
+) -> Result<()> {
     let lengths: Vec<usize> = columns.iter().map(|column| column.len()).collect();
     for wave in waves(&lengths, 1) {
         let mut messages = wave.buffers(session);
@@ -332,7 +327,7 @@ fn send_columns(session: &mut Session, to: PartyId, block: &Block) -> Result<()>
             message.extend_from_slice(&columns[chunk.output][chunk.range.clone()]);
         });
         lanes::finish(in_messages);
-        messages.into_iter().try_for_each(|message| session.send(to, message))?;
+        send(session, to, messages)?;
     }
     Ok(())
 }
@@ -354,7 +349,7 @@ pub(in crate::backends) fn recv_block(session: &mut Session, from: PartyId, shap
 mod tests {
     use tacit_net::{Options, PartyId, Session, memory};
 
-    use super::{Arriving, Outgoing, WINDOW};
+    use super::{Arriving, MESSAGE, Outgoing, WINDOW};
 
     /// What a party sends: more than a window, in vectors that end anywhere in a message.
     fn sent(party: usize) -> Vec<Vec<u64>> {
@@ -367,10 +362,13 @@ mod tests {
         session.next_round();
         let mut out = Outgoing::masked(session, peer);
         let mut arriving = Arriving::new(peer, vectors.iter().map(Vec::len).collect());
+        let mut made = 0;
         for piece in vectors.iter().flat_map(|vector| vector.chunks(2048)) {
             out.push_masked(session, piece).expect("a peer");
-            arriving.keep_up(session, out.sent()).expect("a peer");
-            assert!(arriving.received + WINDOW >= out.sent(), "no more than a window is missing");
+            made += size_of_val(piece);
+            let sent = made / MESSAGE * MESSAGE;
+            arriving.keep_up(session, sent).expect("a peer");
+            assert!(arriving.received + WINDOW >= sent, "no more than a window is missing");
         }
         out.finish(session).expect("a peer");
         arriving.finish(session).expect("a peer")

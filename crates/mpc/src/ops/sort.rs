@@ -8,11 +8,11 @@
 use std::cell::LazyCell;
 
 use tacit_math::simd::{Kernel, dispatch};
-use tacit_math::{ring, running, transpose};
+use tacit_math::{running, transpose};
 
 use super::permute::{no_permutation, numbers_of};
 use crate::circuits::Planes;
-use crate::{Backend, Linear, LinearScan, Result, Rows, linear};
+use crate::{Backend, Linear, LinearScan, Place, Result, Rows, linear};
 
 /// Planes of the key a pass sorts by. Three send as much as two in fewer rounds and move the rows less often.
 const DIGIT: usize = 3;
@@ -166,14 +166,15 @@ struct Places<const N: usize> {
 }
 
 impl<const N: usize> LinearScan<u32, N> for Places<N> {
-    fn start(flags: [&[u32]; N]) -> Self {
+    fn begin(at: Place<u32, N>) -> Self {
         let mut greater = 0u32;
-        let mut counts = [0; N];
-        for d in (0..N).rev() {
-            greater = greater.wrapping_add(ring::sum(flags[d]));
-            counts[d] = greater.wrapping_neg();
+        let mut counts = at.before;
+        for (count, total) in counts.iter_mut().zip(at.totals).rev() {
+            greater = greater.wrapping_add(total);
+            *count = count.wrapping_sub(greater);
         }
-        Self { counts, earlier: 0, left: flags[0].len() as u32, room: vec![] }
+        let earlier = at.before.into_iter().fold(0, u32::wrapping_add);
+        Self { counts, earlier, left: (at.rows - at.row) as u32, room: vec![] }
     }
 
     fn piece(&mut self, flags: [&[u32]; N], factors: [&mut [u32]; N], base: &mut [u32]) {

@@ -3,7 +3,7 @@
 use tacit_math::{Plane, Prg};
 use tacit_mpc::backends::{Networked, Rep3};
 use tacit_mpc::circuits::{Evaluation, Function};
-use tacit_mpc::{Backend, Block, Linear, LinearScan, Result, Rows, Shape};
+use tacit_mpc::{Backend, Block, Linear, LinearScan, Place, Result, Rows, Shape};
 use tacit_net::PartyId;
 use tacit_views::{Kind, Run, View, leaks, play, repeats, seed};
 
@@ -61,8 +61,8 @@ impl Method {
 pub struct Before<const N: usize>([u32; N]);
 
 impl<const N: usize> LinearScan<u32, N> for Before<N> {
-    fn start(_columns: [&[u32]; N]) -> Self {
-        Self([0; N])
+    fn begin(at: Place<u32, N>) -> Self {
+        Self(at.before)
     }
 
     fn piece(&mut self, columns: [&[u32]; N], factors: [&mut [u32]; N], base: &mut [u32]) {

@@ -28,7 +28,7 @@ use tacit_net::PartyId;
 
 use super::{Rep3, Share};
 use crate::backends::waves::{WORTH_IT, pieces_of, send_all_masked, waves};
-use crate::backends::wire::{Arriving, Outgoing};
+use crate::backends::wire::{Arriving, send_open_planes};
 use crate::bits::{planes_of, vector_of};
 use crate::{Linear, Result};
 
@@ -166,9 +166,8 @@ impl Rep3 {
         planes: &[&Share<Plane>],
         parts: impl Fn(&Share<Plane>) -> (&Plane, &Plane),
     ) -> Result<Vec<Plane>> {
-        let mut out = Outgoing::opening(&mut self.session, peer);
-        planes.iter().try_for_each(|share| out.push_open(&mut self.session, parts(share).0.words()))?;
-        out.finish(&mut self.session)?;
+        let own: Vec<&Plane> = planes.iter().map(|share| parts(share).0).collect();
+        send_open_planes(&mut self.session, peer, &own)?;
         let rows: Vec<usize> = planes.iter().map(|share| share.rows()).collect();
         let words = rows.iter().map(|&rows| words_for(rows)).collect();
         let mut opened = self::planes(&rows, Arriving::new(peer, words).finish(&mut self.session)?);
@@ -203,8 +202,8 @@ mod tests {
     use tacit_math::{Plane, Prg, Seed};
     use tacit_net::{Options, PartyId, memory};
 
-    use super::{Outgoing, Rep3, Share};
-    use crate::backends::wire::recv_cells;
+    use super::{Rep3, Share};
+    use crate::backends::wire::{Outgoing, recv_cells};
     use crate::circuits::{self, Planes};
     use crate::{Backend, Block, Rows, Shape, linear};
 

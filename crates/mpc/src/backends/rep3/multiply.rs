@@ -12,7 +12,7 @@
 //!
 //! Rounds: 1. Bytes sent by each node: one cell an element of output, however many products it sums.
 
-use tacit_math::prg::{Part, blocks_of};
+use tacit_math::prg::Part;
 use tacit_math::simd::{Kernel, dispatch};
 use tacit_math::{Ring, lanes};
 
@@ -107,16 +107,10 @@ impl Rep3 {
         lanes::finish(in_messages);
         messages
     }
-
-    /// a_i of a fresh sharing of zero. `subtracted`: room for as many cells.
-    pub(super) fn zero_share<C: Cell>(&mut self, a_i: &mut [C], subtracted: &mut [C]) {
-        let blocks = blocks_of::<C>(a_i.len());
-        zero_share(a_i, subtracted, &mut self.with_next.part(blocks), &mut self.with_previous.part(blocks));
-    }
 }
 
-/// The words of one generator less those of the other.
-fn zero_share<C: Cell>(a_i: &mut [C], less: &mut [C], added: &mut Part<'_>, subtracted: &mut Part<'_>) {
+/// a_i of a fresh sharing of zero: the words of one generator less those of the other. `less`: room for as many cells.
+pub(super) fn zero_share<C: Cell>(a_i: &mut [C], less: &mut [C], added: &mut Part<'_>, subtracted: &mut Part<'_>) {
     added.fill(a_i);
     subtracted.fill(less);
     a_i.iter_mut().zip(less).for_each(|(a_i, less)| *a_i = a_i.minus(*less));

@@ -20,11 +20,6 @@ pub(super) fn room() -> Room {
     [[0; PIECE]; VALUES]
 }
 
-/// The rows, [`PIECE`] at a time.
-pub(super) fn pieces(rows: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..rows).step_by(PIECE).map(move |at| at..rows.min(at + PIECE))
-}
-
 /// The planes of digits, least significant first.
 pub(super) struct Digits<'a> {
     pub rows: usize,
@@ -136,6 +131,25 @@ impl Kernel for Permute<'_> {
                 let (lower, upper) = values.split_at_mut(j + (1 << plane));
                 exchange(&mut lower[j][..rows], &mut upper[0][..rows], &masks);
             }
+        }
+    }
+}
+
+/// Adds up the columns of the values but zero.
+pub(super) struct AddSums<'a> {
+    pub values: &'a Room,
+    pub rows: usize,
+    pub sums: &'a mut [u32],
+}
+
+impl Kernel for AddSums<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { values, rows, sums } = self;
+        for (sum, column) in sums.iter_mut().zip(&values[1..]) {
+            *sum = column[..rows].iter().fold(*sum, |sum, x| sum.wrapping_add(*x));
         }
     }
 }

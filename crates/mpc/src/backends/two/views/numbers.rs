@@ -17,7 +17,7 @@ use crate::backends::two::products::multiply::{chosen, packed_elements, weighted
 use crate::backends::two::strategy::MANY;
 use crate::backends::two::{Share, Two};
 use crate::bits::planes_of;
-use crate::{Backend, Block, LinearScan, Result, Rows};
+use crate::{Backend, Block, LinearScan, Place, Result, Rows};
 
 fn selected(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     let r64 = b.select(&x.bits.iter().collect::<Vec<_>>(), &x.r64.iter().collect::<Vec<_>>())?;
@@ -45,8 +45,8 @@ fn added_up(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
 struct Before(u64);
 
 impl LinearScan<u64, 2> for Before {
-    fn start(_columns: [&[u64]; 2]) -> Self {
-        Self(0)
+    fn begin(at: Place<u64, 2>) -> Self {
+        Self(at.before[0].wrapping_add(2_u64.wrapping_mul(at.before[1])))
     }
 
     fn piece(&mut self, columns: [&[u64]; 2], factors: [&mut [u64]; 2], base: &mut [u64]) {
