@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use tacit_math::{Plane, Prg, Ring, Seed, permutation, ring};
 use tacit_mpc::backends::{Components, Networked, Rep3, Two};
 use tacit_mpc::circuits::Evaluation;
-use tacit_mpc::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes};
+use tacit_mpc::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, Split};
 use tacit_net::{PartyId, Session};
 
 use crate::plain::Sorting;
@@ -326,6 +326,14 @@ impl<B: Dealing + 'static> Backend for Engine<B> {
             return self.inner.inject(bits);
         }
         Ok(bits.iter().map(|bit| self.random_vector(bit.rows())).collect())
+    }
+
+    fn split_product<R: Ring>(
+        &mut self,
+        x: &[&Self::Vector<R>],
+        f: &impl Split<R>,
+    ) -> Result<Vec<Self::Vector<R>>> {
+        if self.is_real() { self.inner.split_product(x, f) } else { self.mul(x, x) }
     }
 
     fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>> {

@@ -39,12 +39,12 @@ pub(super) struct Output<'a, C> {
 }
 
 impl<C: Cell> Output<'_, C> {
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.terms.first().map_or(0, |term| term.x[0].len())
     }
 
     /// z_i += the base and the products, for the elements from `at`.
-    fn add_to(&self, z_i: &mut [C], at: usize) {
+    pub fn add_to(&self, z_i: &mut [C], at: usize) {
         if let Some(base) = self.base {
             z_i.iter_mut().zip(&base[at..]).for_each(|(z_i, &base)| *z_i = z_i.plus(base));
         }
