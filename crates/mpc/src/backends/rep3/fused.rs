@@ -15,7 +15,7 @@
 
 use tacit_math::{Ring, lanes};
 
-use super::multiply::{Output, term};
+use super::multiply::{Output, Terms, outputs};
 use super::split::{Dealer, Summands, subtract, third};
 use super::{Rep3, Share};
 use crate::Result;
@@ -24,9 +24,6 @@ use crate::backends::wire::recv_cells;
 
 /// Elements that are computed at a time, within the first-level cache: whole blocks of a generator.
 const PIECE: usize = 512;
-
-/// Pairs of factors, for each output.
-pub(super) type Terms<'a, R> = [Vec<(&'a Share<Vec<R>>, &'a Share<Vec<R>>)>];
 
 impl Rep3 {
     pub(super) fn truncated_products<R: Ring>(
@@ -40,11 +37,7 @@ impl Rep3 {
 
     fn masked_products<R: Ring>(&mut self, terms: &Terms<'_, R>) -> Result<Vec<Summands<'static, R>>> {
         self.session.next_round();
-        let output = |pairs: &Vec<(&Share<Vec<R>>, &Share<Vec<R>>)>| Output {
-            terms: pairs.iter().map(|&(x, y)| term(x, y, Vec::as_slice)).collect(),
-            base: None,
-        };
-        let outputs: Vec<Output<'_, R>> = terms.iter().map(output).collect();
+        let outputs = outputs(terms);
         let of_previous = self.mask_products(&outputs, Dealer::Previous)?;
         let of_next = self.mask_products(&outputs, Dealer::Next)?;
         let (me, peers) = (self.me(), [self.next(), self.previous()]);

@@ -52,16 +52,21 @@ impl<C: Cell> Output<'_, C> {
     }
 }
 
+/// Pairs of factors, for each output.
+pub(super) type Terms<'a, R> = [Vec<(&'a Share<Vec<R>>, &'a Share<Vec<R>>)>];
+
+/// Sums of products of vectors.
+pub(super) fn outputs<'a, R: Ring>(terms: &Terms<'a, R>) -> Vec<Output<'a, R>> {
+    let terms = terms.iter().map(|pairs| pairs.iter().map(|&(x, y)| term(x, y, Vec::as_slice)).collect());
+    terms.map(|terms| Output { terms, base: None }).collect()
+}
+
 impl Rep3 {
-    pub(super) fn inner_products_of_vectors<'a, R: Ring>(
+    pub(super) fn inner_products_of_vectors<R: Ring>(
         &mut self,
-        terms: &[Vec<(&'a Share<Vec<R>>, &'a Share<Vec<R>>)>],
+        terms: &Terms<'_, R>,
     ) -> Result<Vec<Share<Vec<R>>>> {
-        let output = |pairs: &[(&'a Share<Vec<R>>, &'a Share<Vec<R>>)]| -> Output<'a, R> {
-            Output { terms: pairs.iter().map(|&(x, y)| term(x, y, Vec::as_slice)).collect(), base: None }
-        };
-        let outputs: Vec<_> = terms.iter().map(|pairs| output(pairs)).collect();
-        let products = self.inner_products_of_cells(&outputs)?;
+        let products = self.inner_products_of_cells(&outputs(terms))?;
         Ok(products.into_iter().map(|[mine, next]| Share { mine, next }).collect())
     }
 
