@@ -680,6 +680,11 @@ fn without_zeros<B: Told>(views: Vec<View>, call: &Call) -> Vec<View> {
         .iter()
         .filter(|shared| shared.cell.is_none() && shared.rows % 64 != 0)
         .map(|shared| shared.rows)
+        .flat_map(|rows| {
+            // Planes that are dealt are of the rows of one third.
+            let thirds = (0..3).map(move |dealer| third(rows, dealer).len()).filter(|_| call.name == "truncate_apart");
+            thirds.chain([rows])
+        })
         .collect();
     let is_padding = |part: &Part, bit: usize| {
         B::FILLED
