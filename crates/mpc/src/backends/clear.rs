@@ -7,9 +7,7 @@ use tacit_net::PartyId;
 use crate::bits::{planes_of, vector_of};
 use crate::linear::Column;
 use crate::ops::nonzero_digits;
-use crate::{
-    Apart, Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes, Split,
-};
+use crate::{Apart, Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes, Split};
 
 /// A value in clear, in place of a share.
 #[derive(Clone)]
@@ -129,11 +127,7 @@ impl Backend for Clear {
         Ok(bits.iter().map(|b| Open(vector_of(&[&b.0], b.rows()))).collect())
     }
 
-    fn split_product<R: Ring>(
-        &mut self,
-        x: &[&Self::Vector<R>],
-        f: &impl Split<R>,
-    ) -> Result<Vec<Self::Vector<R>>> {
+    fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
         let each = x.iter().map(|x| {
             let [mut u, mut w] = [(); 2].map(|()| vec![R::ZERO; x.rows() * f.products()]);
             let mut out = vec![R::ZERO; x.rows()];

@@ -91,7 +91,7 @@ pub trait Costs: Default {
     fn scan_product(&mut self, rows: usize, bits: usize) -> Cost;
     /// Injection of planes of these lengths.
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost;
-    /// Split products of vectors of these lengths, of so many products each.
+    /// Split products of vectors of these lengths: each is a sum of as many products.
     fn split_product(&mut self, rows: &[usize], products: usize, bytes: usize) -> Cost;
     /// Truncation of vectors of these lengths by `by` bits.
     fn truncate(&mut self, rows: &[usize], by: usize, bytes: usize) -> Cost;

@@ -1,11 +1,11 @@
-//! Truncation and split products: the functions of shares that docs/protocols/arrays.md states, bit for bit; their
-//! errors and means; and a game that a functionality with a coin of its own loses.
+//! Truncation and split products are the functions of shares that docs/protocols/arrays.md states, bit for bit. Their
+//! errors and means are those that it states. A functionality with a coin of its own loses a game.
 
 use std::thread;
 
 use super::world::{Program, SIZES, check_with, shape};
 use tacit_math::{Prg, Ring, Seed};
-use tacit_mpc::backends::{Components, Networked, Rep3, Two};
+use tacit_mpc::backends::{Components, Networked, Rep3, Tally, Two};
 use tacit_mpc::{Backend, Block, Result, Rows, Shape, Split, circuits};
 use tacit_net::{Options, memory};
 use tacit_views::seed;
@@ -121,7 +121,13 @@ fn numbers<R: Ring>(count: usize, prg: &mut Prg) -> Vec<R> {
         let bits = 1 + (size % u64::from(R::BITS - 2)) as u32;
         ((x << (127 - bits)) as i128) >> (127 - bits)
     });
-    ends.into_iter().cycle().take(count.min(40)).chain(drawn).take(count).map(|x| element(x.clamp(-most, most))).collect()
+    ends.into_iter()
+        .cycle()
+        .take(count.min(40))
+        .chain(drawn)
+        .take(count)
+        .map(|x| element(x.clamp(-most, most)))
+        .collect()
 }
 
 /// What one of two summands is, where things may go wrong.
@@ -314,11 +320,13 @@ impl Program for Floor {
 
 #[test]
 fn floors_are_exact_and_cost_what_is_declared() {
-    let draw = |rows| move |prg: &mut Prg| Block {
-        rows,
-        r64: vec![numbers(rows, prg)],
-        r128: vec![numbers(rows, prg)],
-        ..Block::default()
+    let draw = |rows| {
+        move |prg: &mut Prg| Block {
+            rows,
+            r64: vec![numbers(rows, prg)],
+            r128: vec![numbers(rows, prg)],
+            ..Block::default()
+        }
     };
     for by in [1, 2, 16, 33, 62] {
         check_with(&format!("floor by {by}"), &Floor { by }, draw(200));
@@ -363,12 +371,7 @@ impl Program for Exact {
         let pairs = |f: fn(i128, i128) -> i128| a.iter().zip(&b).map(|(&a, &b)| f(a, b)).collect::<Vec<_>>();
         let of64 = |x: Vec<i128>| x.iter().map(|x| element(cut(x))).collect::<Vec<u64>>();
         let of128 = |x: Vec<i128>| x.iter().map(|x| element(cut(x))).collect::<Vec<u128>>();
-        let r64 = vec![
-            of64(a.clone()),
-            of64(b.clone()),
-            of64(pairs(|a, b| a * b + b * b)),
-            of64(pairs(|a, _| a * a)),
-        ];
+        let r64 = vec![of64(a.clone()), of64(b.clone()), of64(pairs(|a, b| a * b + b * b)), of64(pairs(|a, _| a * a))];
         let r128 = vec![of128(c.clone()), of128(c.iter().map(|c| c * c).collect())];
         Some(Block { rows: x.rows, r64, r128, ..Block::default() })
     }
@@ -379,9 +382,9 @@ fn engines_truncate_multiples_alike_and_cost_what_is_declared() {
     for (by, rows) in SIZES.into_iter().map(|rows| (8, rows)).chain([(1, 70), (13, 70), (16, 9000)]) {
         let draw = |prg: &mut Prg| {
             let multiple = |x: i128| (x >> by) << by;
-            let r64 = [(); 2].map(|()| numbers::<u64>(rows, prg)).map(|column| {
-                column.into_iter().map(|x| element(multiple(signed(x) >> 34))).collect::<Vec<u64>>()
-            });
+            let r64 = [(); 2]
+                .map(|()| numbers::<u64>(rows, prg))
+                .map(|column| column.into_iter().map(|x| element(multiple(signed(x) >> 34))).collect::<Vec<u64>>());
             let r128 = numbers::<u128>(rows, prg).into_iter().map(|x| element(multiple(signed(x) >> 66))).collect();
             Block { rows, r64: r64.to_vec(), r128: vec![r128], ..Block::default() }
         };
@@ -457,7 +460,8 @@ fn a_coin_of_its_own_is_told_from_the_protocol() {
         let coins: Vec<u64> = prg.vector(ROWS);
         let coin = |i: usize| element::<u64>((x >> by) + i128::from(coins[i] % (1 << by) < low));
         let fits = |results: &dyn Fn(usize) -> u64, p: usize| {
-            let own = (p * ROWS / 3..(p + 1) * ROWS / 3).map(|i| (i, shares[p][i].wrapping_add(shares[(p + 1) % 3][i])));
+            let own =
+                (p * ROWS / 3..(p + 1) * ROWS / 3).map(|i| (i, shares[p][i].wrapping_add(shares[(p + 1) % 3][i])));
             own.filter(|&(i, s)| results(i) == dither(s, number.wrapping_sub(s), by)).count()
         };
         for p in 0..3 {
@@ -481,4 +485,37 @@ fn a_second_truncation_of_the_same_shares_gives_the_same() {
     let shares = components(&x, prg);
     let once = || sum(&on_components::<Rep3, u64>(&shares, |b, x| Ok(b.truncate(&[x], 16)?.swap_remove(0))));
     assert!(once() == once());
+}
+
+/// The engine that adds up what rep3 declares.
+type Counting = Tally<<Rep3 as Networked>::Formulas>;
+
+/// What a row costs of all nodes of rep3 together, in eighths of a byte, and rounds. Other tests hold it against the
+/// meter.
+fn cost<R: Columned>(run: impl Fn(&mut Counting, &Rows<Counting>)) -> (u64, u64) {
+    // Of thirds that fill their words.
+    const ROWS: usize = 19_200;
+    let mut b = Tally::new(PARTIES.iter().copied().map(String::from).collect());
+    let x = b.columns(R::block(vec![R::ZERO; ROWS]).shape());
+    b.take();
+    run(&mut b, &x);
+    let cost = b.take();
+    assert!(cost.sent.iter().all(|&sent| sent == cost.sent[0]), "all nodes send alike");
+    (cost.rounds, 8 * cost.sent.iter().sum::<u64>() / ROWS as u64)
+}
+
+#[test]
+fn a_row_costs_what_the_page_says() {
+    fn of<R: Columned>(by: usize) -> [(u64, u64); 3] {
+        [
+            cost::<R>(|b, x| drop(b.truncate(&[R::of(x)], by).expect("a tally"))),
+            cost::<R>(|b, x| drop(b.multiply_truncate(&[vec![(R::of(x), R::of(x)); 7]], by).expect("a tally"))),
+            cost::<R>(|b, x| drop(circuits::floor(b, R::of(x), by).expect("a tally"))),
+        ]
+    }
+    // 42 ANDs of three bits are the carry of 16 bits.
+    assert_eq!(of::<u64>(16), [(2, 8 * 14), (3, 8 * 30), (9, 8 * (14 + 2 + 24) + 3 * 42)]);
+    assert_eq!(of::<u128>(16)[..2], [(2, 8 * 22), (3, 8 * 54)]);
+    assert_eq!(of::<u64>(24)[..2], [(2, 8 * 17), (3, 8 * 33)]);
+    assert_eq!(cost::<u64>(|b, x| drop(b.split_product(&[u64::of(x)], &Cube).expect("a tally"))), (2, 8 * 40));
 }

@@ -462,7 +462,9 @@ fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usi
     let pilot = watch::<Rep3>(1, THIN, body);
     let calls = pilot[0][0].len() - 1;
     let places: Vec<(usize, usize)> = (0..3).flat_map(|node| (1..calls).map(move |call| (node, call))).collect();
-    let needed = |&(node, call): &(usize, usize)| runs_needed(&pairs(&pilot, node, call, &mut prg, simulator, protocol.lanes())[0][0]);
+    let needed = |&(node, call): &(usize, usize)| {
+        runs_needed(&pairs(&pilot, node, call, &mut prg, simulator, protocol.lanes())[0][0])
+    };
     let runs = places.iter().map(needed).max().expect("calls");
     let nodes = watch::<Rep3>(runs, THIN, body);
     let found = places.into_iter().map(|(node, call)| {

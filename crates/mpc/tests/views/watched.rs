@@ -8,9 +8,7 @@ use bytemuck::cast_slice;
 use tacit_math::{Plane, Ring};
 use tacit_mpc::backends::Networked;
 use tacit_mpc::circuits::Evaluation;
-use tacit_mpc::{
-    Apart, Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, Split,
-};
+use tacit_mpc::{Apart, Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, Split};
 use tacit_net::{PartyId, Transcript};
 use tacit_views::{Kind, View};
 
@@ -313,11 +311,7 @@ impl<B: Networked> Backend for Watched<B> {
         self.call("unmask", shares, |b| b.unmask(mask, difference), results)
     }
 
-    fn split_product<R: Ring>(
-        &mut self,
-        x: &[&Self::Vector<R>],
-        f: &impl Split<R>,
-    ) -> Result<Vec<Self::Vector<R>>> {
+    fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
         let shares = vectors::<R, _>("x", x.iter().copied());
         let results = |out: &Vec<B::Vector<R>>| (vectors::<R, _>("values", out), nothing());
         self.call("split_product", shares, |b| b.split_product(x, f), results)

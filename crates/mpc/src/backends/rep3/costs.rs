@@ -34,7 +34,8 @@ fn dealt(rows: &[usize], by_dealer: usize, exchanged: usize) -> Cost {
 fn by_thirds(rows: &[usize], by_dealer: usize, by_others: usize) -> Cost {
     let of = |node: usize, dealer: usize| if node == dealer { by_dealer } else { by_others };
     let sent = |node| {
-        let of_rows = |&rows: &usize| (0..NODES).map(|dealer| third(rows, dealer).len() * of(node, dealer)).sum::<usize>();
+        let of_rows =
+            |&rows: &usize| (0..NODES).map(|dealer| third(rows, dealer).len() * of(node, dealer)).sum::<usize>();
         rows.iter().map(of_rows).sum::<usize>() as u64
     };
     Cost { rounds: 0, sent: (0..NODES).map(sent).collect() }

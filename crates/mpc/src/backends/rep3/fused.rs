@@ -1,12 +1,12 @@
 //! Products that are truncated without being shared anew.
 //!
 //! Functionality: of z = sum over t of x_t * y_t with |z| <= 2^(k-2) - 1, the function dither(z - r, r) of
-//! docs/protocols/arrays.md for a uniform r, shared as [`super::truncate`] says. Discloses nothing. z = z_0 + z_1 + z_2,
-//! where node i computes z_i as in [`super::multiply`]. For the third of the rows that node p deals:
+//! docs/protocols/arrays.md for a uniform r, shared as [`super::truncate`] says. Discloses nothing. Node i computes its
+//! part of z = z_0 + z_1 + z_2 as in [`super::multiply`]. For the third of the rows that node p deals:
 //!
 //! 1. nodes p + 1 and p + 2 draw a and r from their generator, at two positions;
-//! 2. node p + 1 sends z_(p+1) + a to node p, node p + 2 sends it z_(p+2) - r - a: two words that are uniform together,
-//!    whatever z is, as they are a bijection of (a, r);
+//! 2. node p + 1 sends z_(p+1) + a to node p, node p + 2 sends it z_(p+2) - r - a. Both words are uniform together,
+//!    whatever z is: they are a bijection of (a, r);
 //! 3. node p has s = z - r, which is uniform as r is, and nodes p + 1 and p + 2 have t = r: they truncate s + t.
 //!
 //! Source: Araki et al., CCS 2016, section 3.2, for the products. **Departures** one node gets the masked product.
@@ -50,7 +50,9 @@ impl Rep3 {
             }
         }
         let masked = known.into_iter().zip(of_previous.into_iter().zip(of_next)).zip(&outputs);
-        Ok(masked.map(|((s, (of_previous, of_next)), x)| Summands::Masked { rows: x.len(), s, of_previous, of_next }).collect())
+        Ok(masked
+            .map(|((s, (of_previous, of_next)), x)| Summands::Masked { rows: x.len(), s, of_previous, of_next })
+            .collect())
     }
 
     /// Steps 1 and 2 of nodes p + 1 and p + 2: sends the dealer a masked part, and gives r.

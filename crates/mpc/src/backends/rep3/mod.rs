@@ -248,11 +248,7 @@ impl Backend for Rep3 {
         self.ring_unmask(mask, difference)
     }
 
-    fn split_product<R: Ring>(
-        &mut self,
-        x: &[&Self::Vector<R>],
-        f: &impl Split<R>,
-    ) -> Result<Vec<Self::Vector<R>>> {
+    fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
         self.split_products(x, f)
     }
 

@@ -62,10 +62,7 @@ pub(super) fn outputs<'a, R: Ring>(terms: &Terms<'a, R>) -> Vec<Output<'a, R>> {
 }
 
 impl Rep3 {
-    pub(super) fn inner_products_of_vectors<R: Ring>(
-        &mut self,
-        terms: &Terms<'_, R>,
-    ) -> Result<Vec<Share<Vec<R>>>> {
+    pub(super) fn inner_products_of_vectors<R: Ring>(&mut self, terms: &Terms<'_, R>) -> Result<Vec<Share<Vec<R>>>> {
         let products = self.inner_products_of_cells(&outputs(terms))?;
         Ok(products.into_iter().map(|[mine, next]| Share { mine, next }).collect())
     }

@@ -1,11 +1,11 @@
 //! Split products: a sum of products of what one node knows and what two nodes know.
 //!
 //! Functionality: of numbers x = s + t, the sum over i of u_i(s) w_i(t), plus what s and t give alone, as a fresh
-//! sharing. It takes shares: s and t are functions of them. Discloses nothing. Each node is the dealer of a third of the
-//! rows: p of third p. The dealer knows s = x_p + x_(p+1), nodes p + 1 and p + 2 know t = x_(p+2):
+//! sharing. It takes shares: s and t are functions of them. Discloses nothing. Each node is the dealer of a third of
+//! the rows: p of third p. The dealer knows s = x_p + x_(p+1), nodes p + 1 and p + 2 know t = x_(p+2):
 //!
-//! 1. the dealer shares u_i = q_i + (u_i - q_i): q_i is from its generator with node p + 2, the rest goes to node p + 1.
-//!    It shares its own summand, if it has one, in the same way;
+//! 1. the dealer shares u_i = q_i + (u_i - q_i): q_i is from its generator with node p + 2, the rest goes to node
+//!    p + 1. It shares its own summand, if it has one, in the same way;
 //! 2. nodes p + 1 and p + 2 have d_1 = sum of (u_i - q_i) w_i and d_2 = sum of q_i w_i;
 //! 3. the result's components h_p and h_(p+1) are from the dealer's generators with nodes p + 2 and p + 1. Nodes p + 1
 //!    and p + 2 send each other d_1 - h_(p+1) and d_2 - h_p, whose sum is h_(p+2).
@@ -185,11 +185,7 @@ struct Cut<'a, R, W> {
 
 impl Rep3 {
     /// Shares of what is dealt of each number and of what its words' products stand for.
-    pub(super) fn split<R: Ring, D: Dealt<R>>(
-        &mut self,
-        x: &[Summands<'_, R>],
-        f: &D,
-    ) -> Result<Vec<Share<Vec<R>>>> {
+    pub(super) fn split<R: Ring, D: Dealt<R>>(&mut self, x: &[Summands<'_, R>], f: &D) -> Result<Vec<Share<Vec<R>>>> {
         self.session.next_round();
         let zeros = |x: &Summands<'_, R>| vec![R::ZERO; x.rows()];
         let mut out: Vec<Share<Vec<R>>> = x.iter().map(|x| Share { mine: zeros(x), next: zeros(x) }).collect();
@@ -207,12 +203,7 @@ impl Rep3 {
     }
 
     /// Steps 1 and 3 of the dealer: its components are complete.
-    fn deal<R: Ring, D: Dealt<R>>(
-        &mut self,
-        x: &[Summands<'_, R>],
-        f: &D,
-        out: &mut [Share<Vec<R>>],
-    ) -> Result<()> {
+    fn deal<R: Ring, D: Dealt<R>>(&mut self, x: &[Summands<'_, R>], f: &D, out: &mut [Share<Vec<R>>]) -> Result<()> {
         let (me, peer) = (self.me(), self.next());
         let mut shares = Third::of(out, me);
         for wave in waves(&lengths(x, me), f.dealt_bytes()) {
@@ -447,7 +438,7 @@ fn read<R: Ring>(arrived: &Received, at: usize, elements: &mut [R]) {
     tacit_marks::secret(elements);
 }
 
-/// Words as they are sent: so many of the low bytes of each.
+/// Words as they are sent: the low bytes of each.
 fn write<W: Ring>(words: &[W], width: usize, out: &mut [u8]) {
     if width == size_of::<W>() {
         out[..size_of_val(words)].copy_from_slice(bytemuck::cast_slice(words));

@@ -1,22 +1,22 @@
 //! Truncation with an exact wrap, as a split product.
 //!
-//! Functionality: of numbers x = s + t with |x| <= 2^(k-2) - 1, the function dither(s, t) of docs/protocols/arrays.md:
-//! one of the two integers beside x / 2^f, or x / 2^f where that is one. It takes shares, and has no coin. What it gives
-//! is not a uniform sharing: component p + 2 is t / 2^f rounded down, but for its top f bits. Discloses nothing. With S
-//! = s + 2^(k-2) - 1, m and n the top bits of S and t:
+//! Functionality: of numbers x = s + t with |x| <= 2^(k-2) - 1, the function dither(s, t) of docs/protocols/arrays.md.
+//! It is x / 2^f where that is an integer, else one of the two beside it. It takes shares, and has no coin. What it
+//! gives is not a uniform sharing: component p + 2 is t / 2^f rounded down, but for its top f bits. Discloses nothing.
+//! S is s + 2^(k-2) - 1, m and n are the top bits of S and t:
 //!
 //! 1. the dealer's summand is S / 2^f rounded down - m 2^(k-f) - (2^(k-2-f) - 1), the others' is t / 2^f rounded down;
 //! 2. what is left of the wrap is (1 - m) n 2^(k-f): a split product of which f bits count.
 //!
 //! `truncated_apart` does so with S = s + 2^(k-2), which is x / 2^f rounded down, less the carry of the low f bits. In
-//! its second round the dealer deals the low planes of s, of which component p is drawn with node p + 2 and masks
-//! component p + 1 from node p + 1; those of t are component p + 2 of the other number.
+//! its second round the dealer deals the low planes of s. Their component p is drawn with node p + 2 and masks
+//! component p + 1 from node p + 1. Those of t are component p + 2 of the other number.
 //!
-//! Source: Dalskov, Escudero, Keller, PETS 2020, for the wrap under a slack bit. **Departures** the mask is a share that
-//! nodes have, its wrap a split product, and the functionality a fixed function of shares.
+//! Source: Dalskov, Escudero, Keller, PETS 2020, for the wrap under a slack bit. **Departures** the mask is a share
+//! that nodes have, its wrap a split product, and the functionality a fixed function of shares.
 //!
-//! Rounds: 2. Bytes in all: an element and three times the bytes of f bits a row (of one to four, eight or sixteen);
-//! apart f bits more.
+//! Rounds: 2. Bytes in all: an element and three times the bytes of f bits a row, which are one to four, eight or
+//! sixteen. The low planes take f bits a row more.
 
 use std::marker::PhantomData;
 
@@ -97,12 +97,7 @@ impl Rep3 {
         self.truncated_less(x, by, R::ONE)
     }
 
-    fn truncated_less<R: Ring>(
-        &mut self,
-        x: &[Summands<'_, R>],
-        by: usize,
-        less: R,
-    ) -> Result<Vec<Share<Vec<R>>>> {
+    fn truncated_less<R: Ring>(&mut self, x: &[Summands<'_, R>], by: usize, less: R) -> Result<Vec<Share<Vec<R>>>> {
         match by {
             ..=32 => self.split(x, &Truncation::<R, u32>::new(by, less)),
             ..=64 => self.split(x, &Truncation::<R, u64>::new(by, less)),
@@ -111,11 +106,7 @@ impl Rep3 {
     }
 
     /// x / 2^f rounded down, less a carry; and the low bits of s and t, whose carry it is.
-    pub(super) fn truncated_apart<R: Ring>(
-        &mut self,
-        x: &[&Share<Vec<R>>],
-        by: usize,
-    ) -> Result<Vec<Apart<Self, R>>> {
+    pub(super) fn truncated_apart<R: Ring>(&mut self, x: &[&Share<Vec<R>>], by: usize) -> Result<Vec<Apart<Self, R>>> {
         let summands: Vec<Summands<'_, R>> = x.iter().copied().map(Summands::Shared).collect();
         let wholes = self.truncated_less(&summands, by, R::ZERO)?;
         // What is sent comes before what is waited for.

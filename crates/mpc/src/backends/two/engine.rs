@@ -182,11 +182,7 @@ impl Backend for Two {
         self.ring_unmask(mask, difference)
     }
 
-    fn split_product<R: Ring>(
-        &mut self,
-        x: &[&Self::Vector<R>],
-        f: &impl Split<R>,
-    ) -> Result<Vec<Self::Vector<R>>> {
+    fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
         self.split_products(x, f)
     }
 

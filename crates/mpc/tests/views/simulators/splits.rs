@@ -59,8 +59,8 @@ impl Node<'_> {
     }
 }
 
-/// crates/mpc/src/backends/rep3/split.rs, of x^2 = s^2 + s 2 t + t^2: components that are drawn are the result's, words
-/// that are dealt are uniform, and what the other node sends makes the last component the result's.
+/// crates/mpc/src/backends/rep3/split.rs, of x^2 = s^2 + s 2 t + t^2. Components that are drawn are the result's, words
+/// that are dealt are uniform. What the other node sends makes the last component the result's.
 pub fn split_product(node: &mut Node<'_>) {
     let (x, y) = (node.own("x"), node.own("values"));
     let [next, previous] = [(node.node + 1) % 3, (node.node + 2) % 3];
@@ -152,9 +152,7 @@ fn truncated(node: &mut Node<'_>, by: u32, y: &Own, [s, of_previous, of_next]: [
     };
     // The part that makes the last component the result's, of which more than `by` bits are sent.
     let other_part = |own: &[u32], t: &[u32], y: &[u32], more: &[u32]| {
-        each([own, t, y, more], |[own, t, y, more]| {
-            (y.wrapping_sub(t >> by) >> up | more << by).wrapping_sub(own)
-        })
+        each([own, t, y, more], |[own, t, y, more]| (y.wrapping_sub(t >> by) >> up | more << by).wrapping_sub(own))
     };
     let less = |y: &[u32], h: &[u32]| each([y, h], |[y, h]| y.wrapping_sub(h << up));
     let [last, first] = part(y, next);

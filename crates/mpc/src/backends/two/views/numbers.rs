@@ -59,20 +59,24 @@ fn truncated_products(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     Ok(Rows { r64, ..Rows::empty(x.rows) })
 }
 
-/// 2 s t + t^2, which is the square of x but for what node 0 knows.
+/// x^2 = s^2 + s 2 t + t^2.
 struct Square;
 
 impl Split<u64> for Square {
     fn products(&self) -> usize {
-        1
+        2
     }
 
     fn first(&self, s: &[u64], u: &mut [u64]) {
-        u.copy_from_slice(s);
+        let (squares, numbers) = u.split_at_mut(s.len());
+        squares.iter_mut().zip(s).for_each(|(square, s)| *square = s.wrapping_mul(*s));
+        numbers.copy_from_slice(s);
     }
 
     fn second(&self, t: &[u64], w: &mut [u64], v: &mut [u64]) {
-        w.iter_mut().zip(t).for_each(|(w, t)| *w = t.wrapping_mul(2));
+        let (ones, twice) = w.split_at_mut(t.len());
+        ones.fill(1);
+        twice.iter_mut().zip(t).for_each(|(twice, t)| *twice = t.wrapping_mul(2));
         v.iter_mut().zip(t).for_each(|(v, t)| *v = t.wrapping_mul(*t));
     }
 }
