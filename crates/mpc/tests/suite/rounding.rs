@@ -508,14 +508,14 @@ fn cost<R: Columned>(run: impl Fn(&mut Counting, &Rows<Counting>)) -> (u64, u64)
 fn a_row_costs_what_the_page_says() {
     fn of<R: Columned>(by: usize) -> [(u64, u64); 3] {
         [
-            cost::<R>(|b, x| drop(b.truncate(&[R::of(x)], by).expect("a tally"))),
-            cost::<R>(|b, x| drop(b.multiply_truncate(&[vec![(R::of(x), R::of(x)); 7]], by).expect("a tally"))),
-            cost::<R>(|b, x| drop(circuits::floor(b, R::of(x), by).expect("a tally"))),
+            cost::<R>(|b, x| drop(b.truncate::<R>(&[R::of(x)], by).expect("a tally"))),
+            cost::<R>(|b, x| drop(b.multiply_truncate::<R>(&[vec![(R::of(x), R::of(x)); 7]], by).expect("a tally"))),
+            cost::<R>(|b, x| drop(circuits::floor::<R, _>(b, R::of(x), by).expect("a tally"))),
         ]
     }
     // 42 ANDs of three bits are the carry of 16 bits.
     assert_eq!(of::<u64>(16), [(2, 8 * 14), (3, 8 * 30), (9, 8 * (14 + 2 + 24) + 3 * 42)]);
     assert_eq!(of::<u128>(16)[..2], [(2, 8 * 22), (3, 8 * 54)]);
     assert_eq!(of::<u64>(24)[..2], [(2, 8 * 17), (3, 8 * 33)]);
-    assert_eq!(cost::<u64>(|b, x| drop(b.split_product(&[u64::of(x)], &Cube).expect("a tally"))), (2, 8 * 40));
+    assert_eq!(cost::<u64>(|b, x| drop(b.split_product::<u64>(&[u64::of(x)], &Cube).expect("a tally"))), (2, 8 * 40));
 }
