@@ -359,7 +359,7 @@ impl Rep3 {
             let rooms = wave.slices(out.iter_mut().map(|x| &mut **x)).into_iter().zip(wave.starts());
             wave.compute(rooms, |chunk, (out, start)| {
                 let (own, mut bytes) = (&parts[chunk.output][chunk.range.clone()], vec![0; PIECE * width]);
-                let mut words = vec![D::Word::ZERO; PIECE];
+                let mut words = [D::Word::ZERO; PIECE];
                 for piece in pieces(own.len(), PIECE) {
                     let (words, bytes) = (&mut words[..piece.len()], &mut bytes[..piece.len() * width]);
                     read_words(&arrived, start + width * piece.start, words, width, bytes);

@@ -33,7 +33,7 @@ use crate::{Apart, Result, linear};
 pub(super) fn width(by: usize) -> usize {
     match by {
         ..=32 => by.div_ceil(8),
-        ..=64 => size_of::<u64>(),
+        33..=64 => size_of::<u64>(),
         _ => size_of::<u128>(),
     }
 }
@@ -100,7 +100,7 @@ impl Rep3 {
     fn truncated_less<R: Ring>(&mut self, x: &[Summands<'_, R>], by: usize, less: R) -> Result<Vec<Share<Vec<R>>>> {
         match by {
             ..=32 => self.split(x, &Truncation::<R, u32>::new(by, less)),
-            ..=64 => self.split(x, &Truncation::<R, u64>::new(by, less)),
+            33..=64 => self.split(x, &Truncation::<R, u64>::new(by, less)),
             _ => self.split(x, &Truncation::<R, u128>::new(by, less)),
         }
     }
