@@ -204,7 +204,8 @@ fn is_beside_on<B: Components, R: Columned>(rows: usize, by: usize) {
     let x: Vec<R> = numbers(rows, prg);
     let edges = edges::<R>();
     let random: Vec<u128> = prg.vector(rows);
-    let one = |i: usize| if i % 2 == 0 { edges[random[i] as usize % edges.len()] } else { R::from_u128(random[i]) };
+    let one =
+        |i: usize| if i.is_multiple_of(2) { edges[random[i] as usize % edges.len()] } else { R::from_u128(random[i]) };
     let mut shares = vec![vec![R::ZERO; rows]; B::NODES];
     for (i, x) in x.iter().enumerate() {
         (shares[0][i], shares[1][i]) = (x.sub(one(i)), one(i));
