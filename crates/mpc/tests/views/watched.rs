@@ -334,7 +334,7 @@ impl<B: Networked> Backend for Watched<B> {
             (shares, nothing())
         };
         let apart = self.call("truncate_apart", shares, |b| b.truncate_apart(x, by), results)?;
-        Ok(apart.into_iter().map(|Apart { less_carry, low }| Apart { less_carry, low }).collect())
+        Ok(apart.into_iter().map(|apart| Apart { less_carry: apart.less_carry, low: apart.low }).collect())
     }
 
     fn multiply_truncate<R: Ring>(

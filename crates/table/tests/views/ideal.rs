@@ -339,7 +339,7 @@ impl<B: Dealing + 'static> Backend for Engine<B> {
     fn truncate_apart<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Apart<Self, R>>> {
         if self.is_real() {
             let apart = self.inner.truncate_apart(x, by)?;
-            return Ok(apart.into_iter().map(|Apart { less_carry, low }| Apart { less_carry, low }).collect());
+            return Ok(apart.into_iter().map(|apart| Apart { less_carry: apart.less_carry, low: apart.low }).collect());
         }
         let whole = |x: &&Self::Vector<R>| Apart { less_carry: self.random_vector(x.rows()), low: [vec![], vec![]] };
         Ok(x.iter().map(whole).collect())
