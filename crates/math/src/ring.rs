@@ -24,6 +24,8 @@ pub trait Ring: Pod + Copy + Eq + Send + Sync + std::fmt::Debug + 'static {
     fn neg(self) -> Self;
     /// Multiplication by 2^bits, for bits < k.
     fn shl(self, bits: u32) -> Self;
+    /// The representative divided by 2^bits and rounded down, for bits < k.
+    fn shr(self, bits: u32) -> Self;
     /// A bit of the representative, as zero or one.
     fn bit(self, place: u32) -> Self;
     /// The bits that both representatives have.
@@ -59,6 +61,10 @@ macro_rules! ring {
             #[inline(always)]
             fn shl(self, bits: u32) -> Self {
                 self << bits
+            }
+            #[inline(always)]
+            fn shr(self, bits: u32) -> Self {
+                self >> bits
             }
             #[inline(always)]
             fn bit(self, place: u32) -> Self {

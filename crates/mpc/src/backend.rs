@@ -4,7 +4,7 @@ use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
 use crate::function::Evaluation;
-use crate::{Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, linear};
+use crate::{Apart, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, Split, linear};
 
 /// A secure computation engine at one node. Every node calls the same methods with the same public arguments in the
 /// same order. All methods work on whole vectors; those that take `&mut self` may communicate.
@@ -102,6 +102,37 @@ pub trait Backend: SharedTypes {
     /// Given the planes of x - y for a mask y of [`Backend::mask`]: shares of x. The planes are opened to nodes that
     /// know nothing of y.
     fn unmask<R: Ring>(&mut self, mask: Self::Vector<R>, difference: &[&Self::Bits]) -> Result<Self::Vector<R>>;
+
+    /// f(x) for a function of x = s + t, where one node knows s and others know t. A function of shares: where f is
+    /// rounded, of all sums s + t of one number not the same may come out.
+    fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>>;
+
+    /// x / 2^by, rounded to one of the two integers beside it if it is none, for |x| <= 2^(k-2) - 1. To which one is a
+    /// function of shares and no secret from who knows x, the result and some of them: docs/protocols/arrays.md. The
+    /// mean error is zero if the shares are uniform.
+    ///
+    /// # Panics
+    /// Unless 1 <= by <= k - 2.
+    fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>>;
+
+    /// x / 2^by rounded down, less a carry, for -2^(k-2) <= x < 2^(k-2); and the carry as that of two numbers.
+    ///
+    /// # Panics
+    /// Unless 1 <= by <= k - 2.
+    fn truncate_apart<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Apart<Self, R>>>;
+
+    /// What [`Backend::truncate`] gives of inner products. They are of fresh uniform shares.
+    ///
+    /// # Panics
+    /// Unless 1 <= by <= k - 2.
+    fn multiply_truncate<R: Ring>(
+        &mut self,
+        terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
+        by: usize,
+    ) -> Result<Vec<Self::Vector<R>>> {
+        let products = self.inner_products(terms)?;
+        self.truncate(&products.iter().collect::<Vec<_>>(), by)
+    }
 
     /// The rows in a uniformly random order that no node knows.
     fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>>;

@@ -18,6 +18,7 @@ pub mod products;
 pub mod rows;
 pub mod scan;
 mod shared_types;
+mod split;
 
 pub use backend::Backend;
 pub use block::{Block, Shape};
@@ -28,4 +29,5 @@ pub use products::common_factors;
 pub use rows::Rows;
 pub use scan::{LinearScan, Place};
 pub use shared_types::SharedTypes;
+pub use split::{Apart, Split};
 pub use tacit_net::Link;

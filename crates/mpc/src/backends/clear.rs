@@ -7,7 +7,7 @@ use tacit_net::PartyId;
 use crate::bits::{planes_of, vector_of};
 use crate::linear::Column;
 use crate::ops::nonzero_digits;
-use crate::{Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes};
+use crate::{Apart, Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes, Split};
 
 /// A value in clear, in place of a share.
 #[derive(Clone)]
@@ -57,6 +57,12 @@ fn close_rows(block: Block) -> Rows<Clear> {
         r64: block.r64.into_iter().map(Open).collect(),
         r128: block.r128.into_iter().map(Open).collect(),
     }
+}
+
+/// x / 2^by rounded down, for -2^(k-2) <= x < 2^(k-2).
+fn rounded_down<R: Ring>(x: R, by: usize) -> R {
+    let quarter = R::ONE.shl(R::BITS - 2);
+    x.add(quarter).shr(by as u32).sub(quarter.shr(by as u32))
 }
 
 impl SharedTypes for Clear {
@@ -119,6 +125,34 @@ impl Backend for Clear {
 
     fn inject<R: Ring>(&mut self, bits: &[&Self::Bits]) -> Result<Vec<Self::Vector<R>>> {
         Ok(bits.iter().map(|b| Open(vector_of(&[&b.0], b.rows()))).collect())
+    }
+
+    fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
+        let each = x.iter().map(|x| {
+            let [mut u, mut w] = [(); 2].map(|()| vec![R::ZERO; x.rows() * f.products()]);
+            let mut out = vec![R::ZERO; x.rows()];
+            f.first(&x.0, &mut u);
+            f.second(&vec![R::ZERO; x.rows()], &mut w, &mut out);
+            for (u, w) in u.chunks(x.rows().max(1)).zip(w.chunks(x.rows().max(1))) {
+                out = ring::add(&out, &u.iter().zip(w).map(|(u, &w)| u.mul(w)).collect::<Vec<_>>());
+            }
+            Open(out)
+        });
+        Ok(each.collect())
+    }
+
+    // To the nearest integer, of which two are as near up.
+    fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {
+        let half = R::ONE.shl(by as u32 - 1);
+        Ok(x.iter().map(|x| Open(x.0.iter().map(|x| rounded_down(x.add(half), by)).collect())).collect())
+    }
+
+    fn truncate_apart<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Apart<Self, R>>> {
+        let whole = |x: &&Self::Vector<R>| Apart {
+            less_carry: Open(x.0.iter().map(|&x| rounded_down(x, by)).collect()),
+            low: [vec![], vec![]],
+        };
+        Ok(x.iter().map(whole).collect())
     }
 
     fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>> {

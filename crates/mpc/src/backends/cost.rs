@@ -91,6 +91,14 @@ pub trait Costs: Default {
     fn scan_product(&mut self, rows: usize, bits: usize) -> Cost;
     /// Injection of planes of these lengths.
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost;
+    /// Split products of vectors of these lengths: each is a sum of as many products.
+    fn split_product(&mut self, rows: &[usize], products: usize, bytes: usize) -> Cost;
+    /// Truncation of vectors of these lengths by `by` bits.
+    fn truncate(&mut self, rows: &[usize], by: usize, bytes: usize) -> Cost;
+    /// The same, with the low bits apart.
+    fn truncate_apart(&mut self, rows: &[usize], by: usize, bytes: usize) -> Cost;
+    /// Inner products that are truncated.
+    fn multiply_truncate(&mut self, outputs: &[Products], by: usize, bytes: usize) -> Cost;
     /// Decomposition of vectors of these lengths to `width` planes.
     fn summands(&mut self, rows: &[usize], width: usize) -> Cost;
     /// A mask of `width` planes.

@@ -20,6 +20,12 @@ impl Numbers {
         Self { bytes: label_width(rows).div_ceil(8).min(size_of::<u32>()) }
     }
 
+    /// Of numbers that take as many bytes, at most four.
+    pub(in crate::backends) fn of_bytes(bytes: usize) -> Self {
+        assert!((1..=size_of::<u32>()).contains(&bytes), "bytes of a number");
+        Self { bytes }
+    }
+
     /// Bytes of one number.
     pub(in crate::backends) fn bytes(self) -> usize {
         self.bytes

@@ -18,7 +18,7 @@ use crate::circuits::Evaluation;
 use crate::linear::Column;
 use crate::ops::nonzero_digits;
 use crate::products::common_factors;
-use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes};
+use crate::{Apart, Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split};
 
 /// A column of which only the number of rows is known, and what it takes of memory.
 #[derive(Clone)]
@@ -231,6 +231,33 @@ impl<E: Costs> Backend for Tally<E> {
         let cost = self.engine.inject(&lengths(bits), size_of::<R>());
         self.pay(cost);
         Ok(bits.iter().map(|c| self.vector::<R>(c.rows)).collect())
+    }
+
+    fn split_product<R: Ring>(&mut self, x: &[&Counted], f: &impl Split<R>) -> Result<Vec<Counted>> {
+        let cost = self.engine.split_product(&lengths(x), f.products(), size_of::<R>());
+        self.pay(cost);
+        Ok(x.iter().map(|&c| c.clone()).collect())
+    }
+
+    fn truncate<R: Ring>(&mut self, x: &[&Counted], by: usize) -> Result<Vec<Counted>> {
+        let cost = self.engine.truncate(&lengths(x), by, size_of::<R>());
+        self.pay(cost);
+        Ok(x.iter().map(|&c| c.clone()).collect())
+    }
+
+    fn truncate_apart<R: Ring>(&mut self, x: &[&Counted], by: usize) -> Result<Vec<Apart<Self, R>>> {
+        let cost = self.engine.truncate_apart(&lengths(x), by, size_of::<R>());
+        self.pay(cost);
+        let planes = |rows| (0..by).map(|_| self.bits(rows)).collect();
+        Ok(x.iter().map(|&c| Apart { less_carry: c.clone(), low: [planes(c.rows), planes(c.rows)] }).collect())
+    }
+
+    fn multiply_truncate<R: Ring>(&mut self, terms: &[Vec<(&Counted, &Counted)>], by: usize) -> Result<Vec<Counted>> {
+        let products = |pairs: &Vec<(&Counted, &Counted)>| Products { rows: pairs[0].0.rows, count: pairs.len() };
+        let outputs: Vec<Products> = terms.iter().map(products).collect();
+        let cost = self.engine.multiply_truncate(&outputs, by, size_of::<R>());
+        self.pay(cost);
+        Ok(terms.iter().map(|pairs| pairs[0].0.clone()).collect())
     }
 
     fn summands<R: Ring>(&mut self, x: &[&Counted], width: usize) -> Result<Vec<[Vec<Counted>; 2]>> {

@@ -116,6 +116,13 @@ impl Wave {
         self.lengths().map(|len| times * (size * len).div_ceil(BLOCK) as u64).collect()
     }
 
+    /// How many blocks each chunk takes of a generator that gives each of its elements words of these sizes, one size
+    /// after the other.
+    pub fn blocks_for(&self, sizes: &[usize]) -> Vec<u64> {
+        let blocks = |len: usize| sizes.iter().map(|size| (size * len).div_ceil(BLOCK) as u64).sum();
+        self.lengths().map(blocks).collect()
+    }
+
     /// The wave's elements of the outputs, to be written behind those of earlier waves.
     pub fn in_outputs<'a, T: Copy>(&self, outputs: &'a mut [Vec<T>]) -> Vec<Grow<'a, T>> {
         let first = self.first();
@@ -128,11 +135,11 @@ impl Wave {
     }
 
     /// Each chunk's elements of outputs that are complete.
-    pub fn slices<'a, T>(&self, outputs: &'a mut [Vec<T>]) -> Vec<&'a mut [T]> {
+    pub fn slices<'a, T>(&self, outputs: impl IntoIterator<Item = &'a mut [T]>) -> Vec<&'a mut [T]> {
         let mut chunks = self.chunks.iter().peekable();
         let mut slices = Vec::new();
-        for (output, vector) in outputs.iter_mut().enumerate() {
-            let (mut left, mut at) = (vector.as_mut_slice(), 0);
+        for (output, mut left) in outputs.into_iter().enumerate() {
+            let mut at = 0;
             while let Some(chunk) = chunks.next_if(|chunk| chunk.output == output) {
                 let (slice, rest) = left[chunk.range.start - at..].split_at_mut(chunk.range.len());
                 (left, at) = (rest, chunk.range.end);

@@ -89,12 +89,16 @@ pub fn sign<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize) -> R
     if let Some(mut sign) = whole(b, Function::SumSign { width }, &[&first, &second])? {
         return Ok(sign.swap_remove(0));
     }
-    let (first, second) = (&first[..top], &second[..top]);
-    let carry = match carries(b, first, second, true)? {
-        Some([generate, propagate]) => join_carries(b, generate, propagate)?,
-        None => carry_out(b, first, second)?,
-    };
+    let carry = carry_of_summands(b, &first[..top], &second[..top])?;
     Ok(linear::xor(&sum, &carry))
+}
+
+/// The carry out of low planes of what [`Backend::summands`] or [`Backend::truncate_apart`] gave.
+pub(super) fn carry_of_summands<B: Backend>(b: &mut B, first: &[B::Bits], second: &[B::Bits]) -> Result<B::Bits> {
+    match carries(b, first, second, true)? {
+        Some([generate, propagate]) => join_carries(b, generate, propagate),
+        None => carry_out(b, first, second),
+    }
 }
 
 /// The carry out of x + y.

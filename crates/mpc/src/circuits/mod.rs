@@ -12,6 +12,7 @@ mod gates;
 mod leading;
 mod named;
 mod reciprocal;
+mod rounding;
 mod select;
 pub mod small;
 mod whole;
@@ -23,6 +24,7 @@ pub use division::divide;
 pub use gates::{Blank, Counts, Gates};
 pub use leading::leading_one;
 pub use reciprocal::Reciprocal;
+pub use rounding::floor;
 pub use select::{mask_all, mux};
 
 pub use crate::function::{Evaluation, Function};

@@ -12,6 +12,7 @@ mod lanes;
 mod orders;
 #[path = "../permits/mod.rs"]
 mod permits;
+mod rounding;
 mod secrecy;
 mod trial;
 mod world;

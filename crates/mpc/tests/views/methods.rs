@@ -1,9 +1,9 @@
 //! Every method of `Backend`.
 
-use tacit_math::{Plane, Prg};
+use tacit_math::{Plane, Prg, Ring};
 use tacit_mpc::backends::{Networked, Rep3};
 use tacit_mpc::circuits::{Evaluation, Function};
-use tacit_mpc::{Backend, Block, Linear, LinearScan, Place, Result, Rows, Shape};
+use tacit_mpc::{Apart, Backend, Block, Linear, LinearScan, Place, Result, Rows, Shape, Split};
 use tacit_net::PartyId;
 use tacit_views::{Kind, Run, View, leaks, play, repeats, seed};
 
@@ -33,11 +33,15 @@ pub enum Method {
     Unmask,
     Shuffle,
     ShuffleReveal,
+    SplitProduct,
+    Truncate,
+    TruncateApart,
+    MultiplyTruncate,
 }
 
 impl Method {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 20] = [
         Self::And,
         Self::AndXor,
         Self::Conjoin,
@@ -54,7 +58,18 @@ impl Method {
         Self::Unmask,
         Self::Shuffle,
         Self::ShuffleReveal,
+        Self::SplitProduct,
+        Self::Truncate,
+        Self::TruncateApart,
+        Self::MultiplyTruncate,
     ];
+
+    /// Those of numbers that are sums of two.
+    const OF_SUMMANDS: [Self; 4] = [Self::SplitProduct, Self::Truncate, Self::TruncateApart, Self::MultiplyTruncate];
+
+    fn is_of_summands(self) -> bool {
+        matches!(self, Self::SplitProduct | Self::Truncate | Self::TruncateApart | Self::MultiplyTruncate)
+    }
 }
 
 /// For each column the sum of what came before a row.
@@ -72,6 +87,28 @@ impl<const N: usize> LinearScan<u32, N> for Before<N> {
                 *sum = sum.wrapping_add(x);
             }
         }
+    }
+}
+
+/// x^2 = s^2 + s 2 t + t^2.
+pub struct Square;
+
+impl<R: Ring> Split<R> for Square {
+    fn products(&self) -> usize {
+        2
+    }
+
+    fn first(&self, s: &[R], u: &mut [R]) {
+        let (squares, numbers) = u.split_at_mut(s.len());
+        squares.iter_mut().zip(s).for_each(|(square, s)| *square = s.mul(*s));
+        numbers.copy_from_slice(s);
+    }
+
+    fn second(&self, t: &[R], w: &mut [R], v: &mut [R]) {
+        let (ones, twice) = w.split_at_mut(t.len());
+        ones.fill(R::ONE);
+        twice.iter_mut().zip(t).for_each(|(twice, t)| *twice = t.shl(1));
+        v.iter_mut().zip(t).for_each(|(square, t)| *square = t.mul(*t));
     }
 }
 
@@ -96,7 +133,25 @@ impl Program for Method {
             Self::Unmask => of(32, 0, 0, 0),
             Self::Shuffle => of(1, 1, 1, 1),
             Self::ShuffleReveal => of(1, 1, 0, 0),
+            Self::SplitProduct => of(0, 1, 1, 0),
+            Self::Truncate => of(0, 1, 1, 1),
+            Self::TruncateApart => of(0, 1, 0, 0),
+            Self::MultiplyTruncate => of(0, 2, 2, 0),
         }
+    }
+
+    /// Numbers that are truncated leave room for two bits, and products of them, too.
+    fn input(&self, shape: Shape, prg: &mut Prg) -> Block {
+        let mut block = Block::random(shape, prg);
+        let smaller = |bits: u32| match self {
+            Self::Truncate | Self::TruncateApart => 2,
+            Self::MultiplyTruncate => bits / 2 + 2,
+            _ => 0,
+        };
+        block.r32.iter_mut().flatten().for_each(|x| *x = (x.cast_signed() >> smaller(32)).cast_unsigned());
+        block.r64.iter_mut().flatten().for_each(|x| *x = (x.cast_signed() >> smaller(64)).cast_unsigned());
+        block.r128.iter_mut().flatten().for_each(|x| *x = (x.cast_signed() >> smaller(128)).cast_unsigned());
+        block
     }
 
     fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
@@ -152,12 +207,37 @@ impl Program for Method {
                 let (shuffled, revealed) = b.shuffle_reveal(x, reveal)?;
                 shuffled.permute_public(&revealed.r32[0]).expect("row numbers are revealed")
             }
+            Self::SplitProduct => {
+                let r32 = b.split_product(&[&x.r32[0]], &Square)?;
+                Rows { r32, r64: b.split_product(&[&x.r64[0]], &Square)?, ..empty }
+            }
+            // By bits that take one byte, three and sixteen.
+            Self::Truncate => {
+                let r32 = b.truncate(&[&x.r32[0]], 5)?;
+                let r64 = b.truncate(&[&x.r64[0]], 17)?;
+                Rows { r32, r64, r128: b.truncate(&[&x.r128[0]], 70)?, ..empty }
+            }
+            Self::TruncateApart => {
+                let Apart { less_carry, low } = b.truncate_apart(&[&x.r32[0]], 4)?.swap_remove(0);
+                Rows { r32: vec![less_carry], bits: low.concat(), ..empty }
+            }
+            Self::MultiplyTruncate => {
+                let r32 = b.multiply_truncate(&[vec![(&x.r32[0], &x.r32[1])]], 9)?;
+                let [first, second] = [&x.r64[0], &x.r64[1]];
+                let r64 = b.multiply_truncate(&[vec![(first, second), (second, second)]], 16)?;
+                Rows { r32, r64, ..empty }
+            }
         })
     }
 }
 
-fn all_methods<B: Told + 'static>(rows: &[usize], sources: &[Source], effort: Effort) {
-    for method in Method::ALL {
+fn look_at<B: Told + 'static>(
+    methods: impl IntoIterator<Item = Method>,
+    rows: &[usize],
+    sources: &[Source],
+    effort: Effort,
+) {
+    for method in methods {
         for &rows in rows {
             for &source in sources {
                 check::<B>(&format!("{method:?}"), &method, rows, source, effort);
@@ -169,7 +249,10 @@ fn all_methods<B: Told + 'static>(rows: &[usize], sources: &[Source], effort: Ef
 // views: crates/mpc/src/backends/waves.rs
 #[test]
 fn many_rows_are_masked_by_fresh_words() {
-    for (method, rows) in [(Method::And, 1 << 21), (Method::Mul, 1 << 18), (Method::Inject, 1 << 18)] {
+    let products = [(Method::SplitProduct, 1 << 18), (Method::Truncate, 1 << 18), (Method::MultiplyTruncate, 1 << 18)];
+    for (method, rows) in
+        [(Method::And, 1 << 21), (Method::Mul, 1 << 18), (Method::Inject, 1 << 18)].into_iter().chain(products)
+    {
         check_words::<Rep3>(&format!("{method:?}"), &method, rows);
     }
 }
@@ -185,14 +268,22 @@ fn many_rows_are_masked_by_fresh_words() {
 // views: Rep3::unmask Rep3::shuffle Rep3::shuffle_reveal
 #[test]
 fn methods_of_three_nodes_tell_nothing() {
-    all_methods::<Rep3>(&[10], &[Source::Dealt], SMALL);
+    look_at::<Rep3>(Method::ALL.into_iter().filter(|method| !method.is_of_summands()), &[10], &[Source::Dealt], SMALL);
+}
+
+// views: crates/mpc/src/backends/rep3/split.rs crates/mpc/src/backends/rep3/truncate.rs
+// views: crates/mpc/src/backends/rep3/fused.rs
+// views: Rep3::split_product Rep3::truncate Rep3::truncate_apart Rep3::multiply_truncate
+#[test]
+fn functions_of_summands_tell_three_nodes_nothing() {
+    look_at::<Rep3>(Method::OF_SUMMANDS, &[10], &[Source::Dealt], SMALL);
 }
 
 #[test]
 #[ignore = "minutes: make nightly"]
 fn methods_of_three_nodes_tell_nothing_at_any_size() {
-    all_methods::<Rep3>(&[10, 65], &Source::ALL, LARGE);
-    all_methods::<Rep3>(&SIZES, &[Source::Worked], LARGE);
+    look_at::<Rep3>(Method::ALL, &[10, 65], &Source::ALL, LARGE);
+    look_at::<Rep3>(Method::ALL, &SIZES, &[Source::Worked], LARGE);
 }
 
 /// Columns of every kind.

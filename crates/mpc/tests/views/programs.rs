@@ -42,11 +42,12 @@ pub enum Function {
     Narrowed,
     Moments,
     SumsWhere,
+    RoundedDown,
 }
 
 impl Function {
     /// All of them.
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 31] = [
         Self::Add,
         Self::Sign,
         Self::AndAll,
@@ -77,6 +78,7 @@ impl Function {
         Self::Narrowed,
         Self::Moments,
         Self::SumsWhere,
+        Self::RoundedDown,
     ];
 }
 
@@ -99,7 +101,7 @@ impl Program for Function {
             Self::Quotient => of(5, 0, 0, 0),
             Self::Mux => of(5, 0, 0, 0),
             Self::MaskAll => of(4, 0, 0, 0),
-            Self::Sign | Self::ToPlanes | Self::Truncate | Self::Floor => of(0, 1, 0, 0),
+            Self::Sign | Self::ToPlanes | Self::Truncate | Self::Floor | Self::RoundedDown => of(0, 1, 0, 0),
             Self::ToRingWide => of(9, 0, 0, 0),
             Self::Multiply | Self::LessFixed | Self::EqualFixed => of(0, 2, 0, 0),
             Self::Divide | Self::DivideBySteps => of(0, 2, 0, 0),
@@ -147,6 +149,7 @@ impl Program for Function {
             Self::ToRingWide => Rows { r32: vec![circuits::to_ring(b, &x.bits, true)?], ..empty },
             Self::Truncate => Rows { r32: vec![fixed::truncate(b, &x.r32[0], 9, 3)?], ..empty },
             Self::Multiply => Rows { r32: vec![fixed::multiply(b, &x.r32[0], &x.r32[1], FORMAT)?], ..empty },
+            Self::RoundedDown => Rows { r32: vec![circuits::floor(b, &x.r32[0], 4)?], ..empty },
             Self::LessFixed => planes(vec![fixed::less_than(b, &x.r32[0], &x.r32[1], 7)?]),
             Self::EqualFixed => planes(vec![fixed::equal(b, &x.r32[0], &x.r32[1], 7)?]),
             Self::Divide => Rows { r32: vec![fixed::divide(b, &x.r32[0], &x.r32[1], NARROW)?], ..empty },
@@ -227,6 +230,7 @@ fn functions<B: Told + 'static>(long: bool, rows: &[usize], effort: Effort) {
 // views: crates/mpc/src/circuits/division.rs
 // views: crates/mpc/src/circuits/leading.rs
 // views: crates/mpc/src/circuits/reciprocal.rs
+// views: crates/mpc/src/circuits/rounding.rs
 // views: crates/mpc/src/circuits/select.rs
 // views: crates/mpc/src/fixed.rs
 // views: crates/mpc/src/ops/permute.rs

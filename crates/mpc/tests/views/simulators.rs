@@ -2,6 +2,8 @@
 //! declared, alone. The battery does not tell them from real runs, jointly with the secrets: the protocols' security
 //! argument, kept executable.
 
+mod splits;
+
 use bytemuck::{cast_slice, pod_collect_to_vec};
 use tacit_math::{Plane, Prg, Ring, Seed, permutation};
 use tacit_mpc::backends::Rep3;
@@ -9,7 +11,7 @@ use tacit_mpc::{Backend, Block, Result, Rows, Shape};
 use tacit_net::PartyId;
 use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed, seed};
 
-use crate::methods::Before;
+use crate::methods::{Before, Square};
 use crate::permits::permit;
 use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
 use crate::world::{Ends, PARTIES, THIN, dealt, shape, tidy, watch};
@@ -321,6 +323,9 @@ enum Protocol {
     ShuffleReveal,
     Input,
     Open,
+    SplitProduct,
+    Truncate,
+    MultiplyTruncate,
 }
 
 impl Protocol {
@@ -328,12 +333,22 @@ impl Protocol {
         let of = |bits, r32| Shape { bits, r32, ..shape(ROWS) };
         match self {
             Self::And => of(2, 0),
-            Self::Mul => of(0, 2),
+            Self::Mul | Self::MultiplyTruncate => of(0, 2),
             Self::Inject | Self::ScanProduct => of(1, 0),
-            Self::Summands => of(0, 1),
+            Self::Summands | Self::SplitProduct | Self::Truncate => of(0, 1),
             Self::Unmask => of(32, 0),
             Self::Shuffle | Self::ShuffleReveal | Self::Input | Self::Open => of(1, 1),
         }
+    }
+
+    /// Bits of every word that are looked at. What is truncated has its words' lowest bits higher up.
+    fn lanes(self) -> u64 {
+        let word = match self {
+            Self::Truncate => 1 | 1 << (32 - splits::BY) | 1 << 31,
+            Self::MultiplyTruncate => 1 | 1 << splits::BY_OF_PRODUCT | 1 << (32 - splits::BY_OF_PRODUCT),
+            _ => return LANES,
+        };
+        word << 32 | word
     }
 
     fn run(self, b: &mut Watched<Rep3>, x: Rows<Watched<Rep3>>, plain: Block) -> Result<()> {
@@ -358,6 +373,12 @@ impl Protocol {
                 drop(b.input(PartyId(1), self.shape(), data)?);
             }
             Self::Open => drop(b.open(&x, permit(&PARTIES, x.shape()))?),
+            Self::SplitProduct => drop(b.split_product(&[&x.r32[0]], &Square)?),
+            Self::Truncate => drop(b.truncate(&[&x.r32[0]], splits::BY as usize)?),
+            Self::MultiplyTruncate => {
+                let by = splits::BY_OF_PRODUCT as usize;
+                drop(b.multiply_truncate(&[vec![(&x.r32[0], &x.r32[1])]], by)?);
+            }
         }
         Ok(())
     }
@@ -378,6 +399,9 @@ fn simulator(call: &str) -> Simulator {
         "shuffle" | "shuffle_reveal" => shuffle,
         "input" => input,
         "open" => open,
+        "split_product" => splits::split_product,
+        "truncate" => splits::truncate,
+        "multiply_truncate" => splits::multiply_truncate,
         _ => unreachable!("a protocol"),
     }
 }
@@ -401,6 +425,7 @@ fn pairs(
     call: usize,
     prg: &mut Prg,
     simulator: fn(&str) -> Simulator,
+    lanes: u64,
 ) -> [Vec<Run>; 2] {
     let each = (0..nodes[node].len()).map(|run| {
         let own = &nodes[node][run][call];
@@ -415,7 +440,7 @@ fn pairs(
         let seed = Seed::from_bytes(std::array::from_fn(|_| prg.vector(1)[0]));
         let mut simulated = Node { node, call: own, prg: Prg::new(&seed), seen: View::default() };
         simulator(own.name)(&mut simulated);
-        let run = |view: View| Run { view, known: known.clone(), secret: secret.clone() }.lanes(LANES);
+        let run = |view: View| Run { view, known: known.clone(), secret: secret.clone() }.lanes(lanes);
         [run(named(&own.seen)), run(simulated.seen.joined())]
     });
     let (real, simulated) = each.map(|[real, simulated]| (real, simulated)).unzip();
@@ -437,11 +462,13 @@ fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usi
     let pilot = watch::<Rep3>(1, THIN, body);
     let calls = pilot[0][0].len() - 1;
     let places: Vec<(usize, usize)> = (0..3).flat_map(|node| (1..calls).map(move |call| (node, call))).collect();
-    let needed = |&(node, call): &(usize, usize)| runs_needed(&pairs(&pilot, node, call, &mut prg, simulator)[0][0]);
+    let needed = |&(node, call): &(usize, usize)| {
+        runs_needed(&pairs(&pilot, node, call, &mut prg, simulator, protocol.lanes())[0][0])
+    };
     let runs = places.iter().map(needed).max().expect("calls");
     let nodes = watch::<Rep3>(runs, THIN, body);
     let found = places.into_iter().map(|(node, call)| {
-        let [real, simulated] = pairs(&nodes, node, call, &mut prg, simulator);
+        let [real, simulated] = pairs(&nodes, node, call, &mut prg, simulator, protocol.lanes());
         (node, call, indistinguishable(&real, &simulated))
     });
     found.collect()
@@ -450,7 +477,9 @@ fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usi
 #[test]
 fn simulated_views_of_three_nodes_are_like_real_ones() {
     use Protocol::{And, Inject, Input, Mul, Open, ScanProduct, Shuffle, ShuffleReveal, Summands, Unmask};
-    for protocol in [And, Mul, Inject, ScanProduct, Summands, Unmask, Shuffle, ShuffleReveal, Input, Open] {
+    use Protocol::{MultiplyTruncate, SplitProduct, Truncate};
+    let older = [And, Mul, Inject, ScanProduct, Summands, Unmask, Shuffle, ShuffleReveal, Input, Open];
+    for protocol in older.into_iter().chain([SplitProduct, Truncate, MultiplyTruncate]) {
         for (node, call, found) in differences(protocol, simulator) {
             assert!(
                 found.is_empty(),
@@ -478,4 +507,24 @@ fn a_simulator_that_leaves_a_relation_out_is_told_apart() {
         let relations = found.iter().filter(|found| matches!(found, Difference::Relation { real: true, .. })).count();
         assert_eq!(relations, LANES.count_ones() as usize, "node {node} receives its second component");
     }
+}
+
+#[test]
+fn uniform_words_alone_are_told_from_truncations() {
+    // Of the same sizes as what is seen, but without the result.
+    let careless: fn(&str) -> Simulator = |call| {
+        if call != "truncate" {
+            return |_: &mut Node<'_>| {};
+        }
+        |node: &mut Node<'_>| {
+            splits::truncate(node);
+            for part in std::mem::take(&mut node.seen).parts() {
+                let bytes: Vec<u8> = node.prg.vector(part.bytes.len());
+                node.seen.add(part.kind, &part.name, bytes);
+            }
+        }
+    };
+    let found = differences(Protocol::Truncate, careless);
+    assert_eq!(found.len(), 3, "a call at each node");
+    assert!(found.iter().all(|(_, _, found)| !found.is_empty()), "what is seen makes the result");
 }

@@ -8,7 +8,7 @@ use bytemuck::cast_slice;
 use tacit_math::{Plane, Ring};
 use tacit_mpc::backends::Networked;
 use tacit_mpc::circuits::Evaluation;
-use tacit_mpc::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes};
+use tacit_mpc::{Apart, Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, Split};
 use tacit_net::{PartyId, Transcript};
 use tacit_views::{Kind, View};
 
@@ -309,6 +309,44 @@ impl<B: Networked> Backend for Watched<B> {
         shares.extend(planes("difference", difference.iter().copied()));
         let results = |out: &B::Vector<R>| (vec![vector::<R>("unmasked", out)], nothing());
         self.call("unmask", shares, |b| b.unmask(mask, difference), results)
+    }
+
+    fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
+        let shares = vectors::<R, _>("x", x.iter().copied());
+        let results = |out: &Vec<B::Vector<R>>| (vectors::<R, _>("values", out), nothing());
+        self.call("split_product", shares, |b| b.split_product(x, f), results)
+    }
+
+    fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {
+        self.injections += x.len();
+        let shares = vectors::<R, _>("x", x.iter().copied());
+        let results = |out: &Vec<B::Vector<R>>| (vectors::<R, _>("truncated", out), nothing());
+        self.call("truncate", shares, |b| b.truncate(x, by), results)
+    }
+
+    fn truncate_apart<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Apart<Self, R>>> {
+        self.injections += x.len();
+        let shares = vectors::<R, _>("x", x.iter().copied());
+        let results = |out: &Vec<Apart<B, R>>| {
+            let mut shares = vectors::<R, _>("less carry", out.iter().map(|apart| &apart.less_carry));
+            shares.extend(planes("first", out.iter().flat_map(|apart| &apart.low[0])));
+            shares.extend(planes("second", out.iter().flat_map(|apart| &apart.low[1])));
+            (shares, nothing())
+        };
+        let apart = self.call("truncate_apart", shares, |b| b.truncate_apart(x, by), results)?;
+        Ok(apart.into_iter().map(|apart| Apart { less_carry: apart.less_carry, low: apart.low }).collect())
+    }
+
+    fn multiply_truncate<R: Ring>(
+        &mut self,
+        terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
+        by: usize,
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.injections += terms.len();
+        let mut shares = vectors::<R, _>("x", terms.iter().flatten().map(|&(x, _)| x));
+        shares.extend(vectors::<R, _>("y", terms.iter().flatten().map(|&(_, y)| y)));
+        let results = |out: &Vec<B::Vector<R>>| (vectors::<R, _>("truncated", out), nothing());
+        self.call("multiply_truncate", shares, |b| b.multiply_truncate(terms, by), results)
     }
 
     fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {

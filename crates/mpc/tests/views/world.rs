@@ -136,19 +136,29 @@ pub trait Told: Components {
 pub enum Form {
     /// The value.
     Value,
+    /// The value in the rows that this node deals ([`third`]).
+    Dealt(usize),
     /// That the value in question is this component of its own.
     Component(usize),
 }
 
+/// The rows that a node of three deals.
+pub fn third(rows: usize, dealer: usize) -> Range<usize> {
+    dealer * rows / 3..(dealer + 1) * rows / 3
+}
+
 impl Told for Rep3 {
     fn told(call: &str, node: usize) -> &'static [(&'static str, Form)] {
-        use Form::{Component, Value};
+        use Form::{Component, Dealt, Value};
         match (call, node) {
             ("summands", 0) => &[("first", Value)],
             ("summands", _) => &[("second", Value)],
             ("mask", 0) => &[("mask", Value), ("negated", Value)],
             ("unmask", 1) => &[("difference", Value), ("unmasked", Component(1))],
             ("unmask", 2) => &[("difference", Value), ("unmasked", Component(0))],
+            ("truncate_apart", 0) => &[("first", Dealt(0)), ("second", Dealt(1)), ("second", Dealt(2))],
+            ("truncate_apart", 1) => &[("first", Dealt(1)), ("second", Dealt(2)), ("second", Dealt(0))],
+            ("truncate_apart", _) => &[("first", Dealt(2)), ("second", Dealt(0)), ("second", Dealt(1))],
             _ => &[],
         }
     }
@@ -174,6 +184,8 @@ impl Told for Two {
             ("summands", _) => &[("second", Value)],
             ("mask", 0) => &[("mask", Value), ("negated", Value)],
             ("unmask", 1) => &[("difference", Value), ("unmasked", Component(0))],
+            ("truncate_apart", 0) => &[("first", Value)],
+            ("truncate_apart", _) => &[("second", Value)],
             _ => &[],
         }
     }
@@ -457,6 +469,7 @@ impl Calls<'_> {
             for (_, form) in B::told(own.name, self.node).iter().filter(|(name, _)| *name == shared.name) {
                 let clear = match form {
                     Form::Value => self.plain(run, call, which),
+                    Form::Dealt(dealer) => dealt_rows(self.plain(run, call, which), shared, *dealer),
                     Form::Component(which) => shared.components[*which].clone(),
                 };
                 let name = format!("{} of {}", shared.name, own.name);
@@ -515,6 +528,19 @@ fn add(a: &mut [u8], b: &[u8]) {
         let sum = u16::from(*a) + u16::from(*b) + carry;
         (*a, carry) = (sum as u8, sum >> 8);
     }
+}
+
+/// Planes of which the rows are zero that a node does not deal.
+fn dealt_rows(mut plain: Vec<u8>, shared: &Shared, dealer: usize) -> Vec<u8> {
+    assert!(shared.cell.is_none(), "planes");
+    let rows = third(shared.rows, dealer);
+    for column in plain.chunks_mut(8 * words_for(shared.rows)) {
+        let bit = |row: &usize| rows.contains(row);
+        for (at, byte) in column.iter_mut().enumerate() {
+            *byte &= (0..8).filter(|i| bit(&(8 * at + i))).map(|i| 1 << i).sum::<u8>();
+        }
+    }
+    plain
 }
 
 fn without_padding(mut plain: Vec<u8>, shared: &Shared) -> Vec<u8> {
@@ -654,6 +680,11 @@ fn without_zeros<B: Told>(views: Vec<View>, call: &Call) -> Vec<View> {
         .iter()
         .filter(|shared| shared.cell.is_none() && shared.rows % 64 != 0)
         .map(|shared| shared.rows)
+        .flat_map(|rows| {
+            // Planes that are dealt are of the rows of one third.
+            let thirds = (0..3).map(move |dealer| third(rows, dealer).len()).filter(|_| call.name == "truncate_apart");
+            thirds.chain([rows])
+        })
         .collect();
     let is_padding = |part: &Part, bit: usize| {
         B::FILLED

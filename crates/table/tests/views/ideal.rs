@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use tacit_math::{Plane, Prg, Ring, Seed, permutation, ring};
 use tacit_mpc::backends::{Components, Networked, Rep3, Two};
 use tacit_mpc::circuits::Evaluation;
-use tacit_mpc::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes};
+use tacit_mpc::{Apart, Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, Split};
 use tacit_net::{PartyId, Session};
 
 use crate::plain::Sorting;
@@ -326,6 +326,23 @@ impl<B: Dealing + 'static> Backend for Engine<B> {
             return self.inner.inject(bits);
         }
         Ok(bits.iter().map(|bit| self.random_vector(bit.rows())).collect())
+    }
+
+    fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
+        if self.is_real() { self.inner.split_product(x, f) } else { self.mul(x, x) }
+    }
+
+    fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {
+        if self.is_real() { self.inner.truncate(x, by) } else { self.mul(x, x) }
+    }
+
+    fn truncate_apart<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Apart<Self, R>>> {
+        if self.is_real() {
+            let apart = self.inner.truncate_apart(x, by)?;
+            return Ok(apart.into_iter().map(|apart| Apart { less_carry: apart.less_carry, low: apart.low }).collect());
+        }
+        let whole = |x: &&Self::Vector<R>| Apart { less_carry: self.random_vector(x.rows()), low: [vec![], vec![]] };
+        Ok(x.iter().map(whole).collect())
     }
 
     fn summands<R: Ring>(&mut self, x: &[&Self::Vector<R>], width: usize) -> Result<Vec<[Vec<Self::Bits>; 2]>> {

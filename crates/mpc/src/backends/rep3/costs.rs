@@ -2,6 +2,8 @@
 
 use super::NODES;
 use super::open::sender_to;
+use super::split::third;
+use super::truncate::width;
 use crate::Shape;
 use crate::backends::cost::{Costs, Products};
 use crate::backends::numbers::{self, Numbers};
@@ -21,6 +23,22 @@ fn plane_bytes(rows: &[usize]) -> u64 {
 
 fn ring_bytes(rows: &[usize], bytes: usize) -> u64 {
     rows.iter().map(|&n| (n * bytes) as u64).sum()
+}
+
+/// Two rounds in which each node deals words of a third of the rows, and the two others exchange one word.
+fn dealt(rows: &[usize], by_dealer: usize, exchanged: usize) -> Cost {
+    Cost { rounds: 2, ..by_thirds(rows, by_dealer, exchanged) }
+}
+
+/// What the dealer of each third of the rows sends, and what both others send.
+fn by_thirds(rows: &[usize], by_dealer: usize, by_others: usize) -> Cost {
+    let of = |node: usize, dealer: usize| if node == dealer { by_dealer } else { by_others };
+    let sent = |node| {
+        let of_rows =
+            |&rows: &usize| (0..NODES).map(|dealer| third(rows, dealer).len() * of(node, dealer)).sum::<usize>();
+        rows.iter().map(of_rows).sum::<usize>() as u64
+    };
+    Cost { rounds: 0, sent: (0..NODES).map(sent).collect() }
 }
 
 fn every_node(rounds: u64, sent: u64) -> Cost {
@@ -64,6 +82,31 @@ impl Costs for Rep3Costs {
     fn unmask(&mut self, rows: usize, width: usize) -> Cost {
         let opened = width as u64 * plane_bytes(&[rows]);
         Cost { rounds: 1, sent: vec![0, opened, opened] }
+    }
+
+    fn split_product(&mut self, rows: &[usize], products: usize, bytes: usize) -> Cost {
+        dealt(rows, products * bytes, bytes)
+    }
+
+    fn truncate(&mut self, rows: &[usize], by: usize, bytes: usize) -> Cost {
+        dealt(rows, bytes + width(by), width(by))
+    }
+
+    fn truncate_apart(&mut self, rows: &[usize], by: usize, bytes: usize) -> Cost {
+        let mut cost = self.truncate(rows, by, bytes);
+        for (dealer, sent) in cost.sent.iter_mut().enumerate() {
+            let thirds: Vec<usize> = rows.iter().map(|&rows| third(rows, dealer).len()).collect();
+            *sent += by as u64 * plane_bytes(&thirds);
+        }
+        cost
+    }
+
+    fn multiply_truncate(&mut self, outputs: &[Products], by: usize, bytes: usize) -> Cost {
+        let rows: Vec<usize> = outputs.iter().map(|output| output.rows).collect();
+        let mut cost = by_thirds(&rows, 0, bytes);
+        cost.rounds = 1;
+        cost += self.truncate(&rows, by, bytes);
+        cost
     }
 
     fn shuffle(&mut self, shape: Shape) -> Cost {

@@ -171,7 +171,7 @@ impl Rep3 {
     /// Adds a peer's elements of a wave.
     fn add_received<R: Ring>(&mut self, peer: PartyId, wave: &Wave, parts: &mut [Vec<R>]) -> Result<()> {
         let arrived = self.session.recv_held(peer, wave.bytes())?;
-        let slices = wave.slices(parts).into_iter().zip(wave.starts());
+        let slices = wave.slices(parts.iter_mut().map(Vec::as_mut_slice)).into_iter().zip(wave.starts());
         wave.compute(slices, |chunk, (elements, start)| {
             let mut buffer = [R::ZERO; PIECE];
             for piece in pieces(chunk.range.len(), PIECE) {

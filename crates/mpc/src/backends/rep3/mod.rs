@@ -13,29 +13,34 @@
 //! | inner products | [`multiply`] | | input | [`input`] |
 //! | injection | [`inject`] | | opening, announcement | [`open`] |
 //! | selection | [`inject`], then [`multiply`] | | summands, masks | [`convert`] |
-//! | products with scans | [`scan`] | | rounds and bytes of each | [`costs`] |
+//! | products with scans | [`scan`] | | functions of two summands | [`split`] |
+//! | truncation | [`truncate`], [`fused`] | | rounds and bytes of each | [`costs`] |
 
 mod and;
 mod convert;
 mod costs;
+mod fused;
 mod inject;
 mod input;
 mod multiply;
 mod open;
 mod scan;
 mod shuffle;
+mod split;
+mod truncate;
 
 use tacit_math::{Plane, Prg, Ring, Seed};
 use tacit_net::{PartyId, Session};
 
 pub use costs::Rep3Costs;
 use input::{components, share_rows};
+use split::Summands;
 
 use crate::backends::components::exactly;
 use crate::backends::generator::generator;
 use crate::backends::{Components, Costs, Networked};
 use crate::linear::Column;
-use crate::{Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes};
+use crate::{Apart, Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, Split};
 
 /// A node's share: components i and i+1 of three. Not printable, not comparable.
 #[derive(Clone)]
@@ -241,6 +246,26 @@ impl Backend for Rep3 {
 
     fn unmask<R: Ring>(&mut self, mask: Self::Vector<R>, difference: &[&Self::Bits]) -> Result<Self::Vector<R>> {
         self.ring_unmask(mask, difference)
+    }
+
+    fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
+        self.split_products(x, f)
+    }
+
+    fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {
+        self.truncated(&x.iter().copied().map(Summands::Shared).collect::<Vec<_>>(), by)
+    }
+
+    fn truncate_apart<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Apart<Self, R>>> {
+        self.truncated_apart(x, by)
+    }
+
+    fn multiply_truncate<R: Ring>(
+        &mut self,
+        terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
+        by: usize,
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.truncated_products(terms, by)
     }
 
     fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {

@@ -39,12 +39,12 @@ pub(super) struct Output<'a, C> {
 }
 
 impl<C: Cell> Output<'_, C> {
-    fn len(&self) -> usize {
+    pub fn len(&self) -> usize {
         self.terms.first().map_or(0, |term| term.x[0].len())
     }
 
     /// z_i += the base and the products, for the elements from `at`.
-    fn add_to(&self, z_i: &mut [C], at: usize) {
+    pub fn add_to(&self, z_i: &mut [C], at: usize) {
         if let Some(base) = self.base {
             z_i.iter_mut().zip(&base[at..]).for_each(|(z_i, &base)| *z_i = z_i.plus(base));
         }
@@ -52,16 +52,18 @@ impl<C: Cell> Output<'_, C> {
     }
 }
 
+/// Pairs of factors, for each output.
+pub(super) type Terms<'a, R> = [Vec<(&'a Share<Vec<R>>, &'a Share<Vec<R>>)>];
+
+/// Sums of products of vectors.
+pub(super) fn outputs<'a, R: Ring>(terms: &Terms<'a, R>) -> Vec<Output<'a, R>> {
+    let terms = terms.iter().map(|pairs| pairs.iter().map(|&(x, y)| term(x, y, Vec::as_slice)).collect());
+    terms.map(|terms| Output { terms, base: None }).collect()
+}
+
 impl Rep3 {
-    pub(super) fn inner_products_of_vectors<'a, R: Ring>(
-        &mut self,
-        terms: &[Vec<(&'a Share<Vec<R>>, &'a Share<Vec<R>>)>],
-    ) -> Result<Vec<Share<Vec<R>>>> {
-        let output = |pairs: &[(&'a Share<Vec<R>>, &'a Share<Vec<R>>)]| -> Output<'a, R> {
-            Output { terms: pairs.iter().map(|&(x, y)| term(x, y, Vec::as_slice)).collect(), base: None }
-        };
-        let outputs: Vec<_> = terms.iter().map(|pairs| output(pairs)).collect();
-        let products = self.inner_products_of_cells(&outputs)?;
+    pub(super) fn inner_products_of_vectors<R: Ring>(&mut self, terms: &Terms<'_, R>) -> Result<Vec<Share<Vec<R>>>> {
+        let products = self.inner_products_of_cells(&outputs(terms))?;
         Ok(products.into_iter().map(|[mine, next]| Share { mine, next }).collect())
     }
 

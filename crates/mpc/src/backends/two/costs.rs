@@ -13,6 +13,7 @@ use super::prices::{Prices, Processor, Work};
 use super::products::batches::batches;
 use super::products::bit_product::need_of;
 use super::products::multiply;
+use super::products::truncate::NARROW;
 use super::rows::Layout;
 use super::rows::shuffle::revealed;
 use super::strategy::{self, Way};
@@ -293,6 +294,27 @@ impl Costs for TwoCosts {
         };
         let directions: Vec<Directions> = rows.iter().map(next).collect();
         self.bit_products(rows, &directions, bytes)
+    }
+
+    fn split_product(&mut self, rows: &[usize], products: usize, bytes: usize) -> Cost {
+        let outputs: Vec<Products> = rows.iter().map(|&rows| Products { rows, count: products }).collect();
+        self.inner_products(&outputs, bytes)
+    }
+
+    fn truncate(&mut self, rows: &[usize], by: usize, bytes: usize) -> Cost {
+        let mut cost = self.and(&rows.iter().map(|&rows| Products { rows, count: 1 }).collect::<Vec<_>>());
+        cost += self.inject(rows, if by <= NARROW { size_of::<u32>() } else { bytes });
+        cost
+    }
+
+    fn truncate_apart(&mut self, rows: &[usize], by: usize, bytes: usize) -> Cost {
+        self.truncate(rows, by, bytes)
+    }
+
+    fn multiply_truncate(&mut self, outputs: &[Products], by: usize, bytes: usize) -> Cost {
+        let mut cost = self.inner_products(outputs, bytes);
+        cost += self.truncate(&outputs.iter().map(|output| output.rows).collect::<Vec<_>>(), by, bytes);
+        cost
     }
 
     fn select(&mut self, rows: &[usize], bytes: usize) -> Cost {

@@ -13,7 +13,7 @@ use crate::backends::components::exactly;
 use crate::backends::{Components, Costs, Networked};
 use crate::circuits::{Evaluation, Function};
 use crate::ops::nonzero_digits;
-use crate::{Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes};
+use crate::{Apart, Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split};
 
 impl Networked for Two {
     const NAME: &'static str = "two";
@@ -180,6 +180,18 @@ impl Backend for Two {
 
     fn unmask<R: Ring>(&mut self, mask: Self::Vector<R>, difference: &[&Self::Bits]) -> Result<Self::Vector<R>> {
         self.ring_unmask(mask, difference)
+    }
+
+    fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
+        self.split_products(x, f)
+    }
+
+    fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {
+        self.truncated(x, by)
+    }
+
+    fn truncate_apart<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Apart<Self, R>>> {
+        self.truncated_apart(x, by)
     }
 
     fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {

@@ -19,6 +19,7 @@
 //! | injection | [`products::inject`] | | streamed digits of both | [`lookups::table`] |
 //! | selection | [`products::select`] | | element chosen by a digit | [`lookups::choose`] |
 //! | products with scans | [`products::scan`] | | whole circuit | [`garbled`] |
+//! | truncation | [`products::truncate`] | | | |
 //! | summands, masks | [`products::convert`] | | correlated OTs | [`transfers`] |
 //! | shuffle | [`rows::shuffle`], [`rows::permute`] | | which of them runs | [`strategy`], by [`prices`] |
 //! | input | [`rows::input`] | | rounds and bytes of each | [`costs`] |

@@ -8,3 +8,4 @@ pub(super) mod inject;
 pub(super) mod multiply;
 pub(super) mod scan;
 pub(super) mod select;
+pub(super) mod truncate;

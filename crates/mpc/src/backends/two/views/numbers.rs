@@ -17,7 +17,7 @@ use crate::backends::two::products::multiply::{chosen, packed_elements, weighted
 use crate::backends::two::strategy::MANY;
 use crate::backends::two::{Share, Two};
 use crate::bits::planes_of;
-use crate::{Backend, Block, LinearScan, Place, Result, Rows};
+use crate::{Backend, Block, LinearScan, Place, Result, Rows, Split};
 
 fn selected(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     let r64 = b.select(&x.bits.iter().collect::<Vec<_>>(), &x.r64.iter().collect::<Vec<_>>())?;
@@ -39,6 +39,50 @@ fn added_up(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     let [x0, x1] = [0, 1].map(|which| &x.r64[which]);
     let r64 = b.inner_products(&[vec![(x0, x1), (x1, x1)]])?;
     Ok(Rows { r64, ..Rows::empty(x.rows) })
+}
+
+/// By bits whose wrap is injected into words of 32 bits: of numbers, with the low bits apart, and of a product.
+fn truncated(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    let r64 = b.truncate(&[&x.r64[0], &x.r64[1]], 16)?;
+    Ok(Rows { r64, ..Rows::empty(x.rows) })
+}
+
+fn truncated_apart(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    let apart = b.truncate_apart(&[&x.r64[0], &x.r64[1]], 3)?;
+    let (r64, low): (_, Vec<_>) = apart.into_iter().map(|apart| (apart.less_carry, apart.low.concat())).unzip();
+    Ok(Rows { r64, bits: low.concat(), ..Rows::empty(x.rows) })
+}
+
+fn truncated_products(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    let [x0, x1] = [0, 1].map(|which| &x.r64[which]);
+    let r64 = b.multiply_truncate(&[vec![(x0, x1)], vec![(x1, x1)]], 16)?;
+    Ok(Rows { r64, ..Rows::empty(x.rows) })
+}
+
+/// x^2 = s^2 + s 2 t + t^2.
+struct Square;
+
+impl Split<u64> for Square {
+    fn products(&self) -> usize {
+        2
+    }
+
+    fn first(&self, s: &[u64], u: &mut [u64]) {
+        let (squares, numbers) = u.split_at_mut(s.len());
+        squares.iter_mut().zip(s).for_each(|(square, s)| *square = s.wrapping_mul(*s));
+        numbers.copy_from_slice(s);
+    }
+
+    fn second(&self, t: &[u64], w: &mut [u64], v: &mut [u64]) {
+        let (ones, twice) = w.split_at_mut(t.len());
+        ones.fill(1);
+        twice.iter_mut().zip(t).for_each(|(twice, t)| *twice = t.wrapping_mul(2));
+        v.iter_mut().zip(t).for_each(|(v, t)| *v = t.wrapping_mul(*t));
+    }
+}
+
+fn split(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    Ok(Rows { r64: b.split_product(&[&x.r64[0]], &Square)?, ..Rows::empty(x.rows) })
 }
 
 /// To each row what came before it: the first bits, and twice the second ones.
@@ -101,6 +145,11 @@ pub(super) const INJECT: Protocol<'_> =
 const MULTIPLY: Protocol<'_> =
     Protocol { name: "multiply", shape: shape(0, 2), strings: ELEMENTS, used: None, run: &multiplied };
 const ADD_UP: Protocol<'_> = Protocol { name: "inner product", run: &added_up, ..MULTIPLY };
+const SPLIT: Protocol<'_> = Protocol { name: "split product", shape: shape(0, 1), run: &split, ..MULTIPLY };
+const TRUNCATE: Protocol<'_> =
+    Protocol { name: "truncate", strings: Strings::Elements(4), run: &truncated, ..MULTIPLY };
+const TRUNCATE_APART: Protocol<'_> = Protocol { name: "truncate apart", run: &truncated_apart, ..TRUNCATE };
+const TRUNCATE_PRODUCTS: Protocol<'_> = Protocol { name: "truncate products", run: &truncated_products, ..MULTIPLY };
 const SCAN: Protocol<'_> = Protocol { name: "scan product", run: &scanned, ..INJECT };
 const LOCAL: Protocol<'_> =
     Protocol { name: "summands and masks", shape: shape(0, 1), strings: Strings::None, used: None, run: &known_to_one };
@@ -137,6 +186,20 @@ fn streamed_products_tell_nothing() {
 fn products_of_elements_tell_nothing() {
     check(&MULTIPLY, 1, Source::Dealt, THIN);
     check(&ADD_UP, 1, Source::Dealt, THIN);
+}
+
+/// A truncation's own bits go into an AND, whose product is injected.
+// views: Two::truncate
+// views: Two::truncate_apart
+// views: Two::multiply_truncate
+// views: Two::split_product
+// views: crates/mpc/src/backends/two/products/truncate.rs
+#[test]
+fn truncations_tell_nothing() {
+    check(&TRUNCATE, 3, Source::Dealt, THIN);
+    check(&TRUNCATE_APART, 3, Source::Dealt, THIN);
+    check(&TRUNCATE_PRODUCTS, 1, Source::Dealt, THIN);
+    check(&SPLIT, 1, Source::Dealt, THIN);
 }
 
 // views: Two::scan_product
