@@ -6,10 +6,11 @@ import random
 
 import pytest
 
+from tacit.plan.algebra.bounds import EXACT_DOUBLE
 from tacit.plan.algebra.relations import Limit, Project, Relation, Sort
 from tacit.plan.algebra.types import Double
 from tacit.plan.facts.fields import fields, names
-from tacit.plan.rules.push_up import EXACT_DOUBLE, push_up
+from tacit.plan.rules.push_up import push_up
 
 from .relations import bound
 

@@ -14,6 +14,7 @@ from datetime import date
 from typing import Final
 
 from tacit.plan.algebra import bounds, moments, whole
+from tacit.plan.algebra.fractions import in_whole_numbers
 from tacit.plan.algebra.relations import Call, Expr, Literal
 from tacit.plan.algebra.types import Boolean, Date, Timestamp
 
@@ -65,7 +66,7 @@ class _Days:
 
 
 def in_numbers(expr: Expr) -> Expr | None:
-    """What a function of days or moments, or a ratio, is in whole numbers; None for other expressions."""
+    """What a function of days or moments, or a fraction, is in whole numbers; None for other expressions."""
     found = _written(expr) if isinstance(expr, Call) else None
     if found is None:
         return None
@@ -82,6 +83,8 @@ def _written(call: Call) -> Literal | Call | None:
             return _between(unit, start, end)
         case Call("ratio", (a, b, Literal(int() as shift))):
             return replace(call, op="int_div", args=(whole.times(a, 1 << shift), b))
+        case Call("rounded"):
+            return in_whole_numbers(call)
         case Call("half", (days,), Timestamp()):
             return whole.times(days, moments.DAY // 2)
         case Call("last_day", (value,)) if _is_moment(value):
