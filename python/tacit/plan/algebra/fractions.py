@@ -234,19 +234,22 @@ def _scaled(expr: Expr, factor: Fraction | None, means: Means) -> Quotient | Non
 
 def _divided(a: Quotient | None, b: Quotient | None) -> Quotient | None:
     """a / b of exact numbers of which the second is not 0."""
-    if a is None or b is None or a.denominator != ONE or b.denominator != ONE or not _excludes_zero(b.numerator):
+    if a is None or b is None or a.denominator != ONE or b.denominator != ONE or not excludes_zero(b.numerator):
         return None
     times, by = a.times * b.by, a.by * b.times
     return _reduced(Quotient(a.numerator, b.numerator, -times if by < 0 else times, abs(by)))
 
 
-def _excludes_zero(expr: Expr) -> bool:
-    low, high = bounds.range_of(expr.type)
-    if low > 0 or high < 0:
+def excludes_zero(expr: Expr) -> bool:
+    """Whether a divisor is never 0: by its bounds, by NULLIF, or as a constant."""
+    found = bounds.encoded_range(expr.type)
+    if found is not None and (found[0] > 0 or found[1] < 0):
+        return True
+    if constant(expr):
         return True
     match expr:
         case Call("cast" | "rescale" | "neg", (inner,)):
-            return _excludes_zero(inner)
+            return excludes_zero(inner)
         case Call("if", (Call("eq", (tested, zero)), Literal(None), otherwise)):
             return constant(zero) == 0 and _same(tested) == _same(otherwise)
         case _:

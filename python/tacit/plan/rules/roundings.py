@@ -52,9 +52,8 @@ def means_of(relation: Relation) -> Means:
             return {name: bounds.range_of(type_) for name, type_ in types.items()}
         case Project(input, outputs):
             below = means_of(input)
-            return {
-                name: below[each.name] for name, each in outputs if isinstance(each, ColumnRef) and each.name in below
-            }
+            columns = {name: each.name for name, each in outputs if isinstance(each, ColumnRef)}
+            return {name: below[column] for name, column in columns.items() if column in below}
         case Filter() | Sort() | Limit() | Window() | Mark():
             return means_of(relation.input)
         case Join(left, right) | Pairs(left, right) | FullJoin(left, right):
