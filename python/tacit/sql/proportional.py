@@ -1,4 +1,4 @@
-"""DOUBLEs that are an exact number times a constant, in aggregates: the constant is taken out, and nodes add exactly."""
+"""DOUBLEs that are an exact number times a constant, in aggregates: nodes add exact numbers, and it is taken out."""
 
 from __future__ import annotations
 
