@@ -250,10 +250,24 @@ def excludes_zero(expr: Expr) -> bool:
     match expr:
         case Call("cast" | "rescale" | "neg", (inner,)):
             return excludes_zero(inner)
-        case Call("if", (Call("eq", (tested, zero)), Literal(None), otherwise)):
-            return constant(zero) == 0 and _same(tested) == _same(otherwise)
         case _:
-            return False
+            return null_if_zero(expr) is not None
+
+
+def null_if_zero(expr: Expr) -> Expr | None:
+    """The number in NULLIF(number, 0)."""
+    match expr:
+        case Call("if", (Call("eq", (tested, zero)), Literal(None), otherwise)):
+            return otherwise if constant(zero) == 0 and _same(tested) == _same(otherwise) else None
+        case _:
+            return None
+
+
+def with_null_for_zero(number: Expr) -> Call:
+    """NULLIF(number, 0)."""
+    zero = Literal(0, bounds.with_range(number.type, (0, 0)))
+    is_zero = Call("eq", (number, zero), Boolean(), number.nullable)
+    return Call("if", (is_zero, Literal(None, number.type), number), number.type, True)
 
 
 def _same(expr: Expr) -> Expr:

@@ -34,7 +34,9 @@ Comparison = OneOf["eq", "ne", "lt", "le", "gt", "ge"]
 TURNED: Mapping[Comparison, Comparison] = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 """A comparison with its sides exchanged."""
 ROUND_IT = "round it, such as ROUND(a / NULLIF(b, 0), 2), or compare products: SUM(x) > 5 * COUNT(x)"
-DIVIDE_LATER = "divide in the outermost SELECT, or CAST the quotient to a DECIMAL"
+DIVIDE_LATER = (
+    "divide in the outermost SELECT, CAST the quotient to a DECIMAL, or compare products: SUM(x) > 5 * COUNT(x)"
+)
 OF_CUT: Mapping[Comparison, Comparison] = {"lt": "le", "ge": "gt"}
 """A comparison with a longer string as one with its first bytes."""
 
@@ -83,6 +85,8 @@ class SecureExpressions:
             case Call() if is_exact(expr):
                 args = [self._write(arg, its, arg.type)[0] for arg, its in operands(expr, rep, self.hashed)]
                 return divisions.written(expr, args, self.hashed)
+            case Call() if (found := rounding(expr)) is not None:
+                raise _unrounded(expr, found.value)
             case Call("rescale" | "cast"):
                 return self._retyped(expr, rep)
             case Call(("eq" | "ne" | "lt" | "le" | "gt" | "ge") as op):
@@ -97,8 +101,6 @@ class SecureExpressions:
                 )
             case Call("div" | "average"):
                 raise UnsupportedSQL("a quotient under MPC", ROUND_IT, expr.position)
-            case Call() if (found := rounding(expr)) is not None:
-                raise _unrounded(expr, found.value)
             case Call(op) if op in FUNCTIONS:
                 raise self._clear_only(op, expr)
             case Call(_, _, Double()):
@@ -146,7 +148,7 @@ class SecureExpressions:
             return values.Call(
                 "scale", (self._write(inner, ring, inner.type)[0],), kind, by=_multiple(inner.type, call.type)
             ), kind
-        if isinstance(call.type, Double) or isinstance(inner.type, Double):
+        if isinstance(call.type, Double):
             raise UnsupportedSQL("DOUBLE arithmetic under MPC", DIVIDE_LATER, call.position)
         if not self._same_encoding(inner.type, call.type):
             raise UnsupportedSQL(

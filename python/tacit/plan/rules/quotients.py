@@ -13,6 +13,7 @@ from itertools import count
 
 from tacit.plan.algebra import bounds
 from tacit.plan.algebra.expressions import is_clear_only, reference, substitute, with_nulls
+from tacit.plan.algebra.fractions import null_if_zero, with_null_for_zero
 from tacit.plan.algebra.functions import is_strict
 from tacit.plan.algebra.relations import (
     Aggregate,
@@ -160,6 +161,8 @@ class _Lifting:
         """The expression over columns for its parts that nodes can compute. columns: those parts, by their names."""
         if isinstance(expr, Literal):
             return expr
+        if (divisor := null_if_zero(expr)) is not None:
+            return with_null_for_zero(self._over(divisor, name, columns, taken))
         if not isinstance(expr, Call) or not is_clear_only(expr):
             if expr not in columns:
                 columns[expr] = self._fresh(name, taken)
