@@ -211,12 +211,21 @@ ROWS = (
     ),
     Row(
         ("whole division of several owners' columns", "whole division of aggregates, in a condition",
-         "rounding of aggregates, in a condition", "parts of days of several owners"),
+         "rounding of aggregates, in a condition", "rounded average as a key",
+         "rounded quotient of several owners' columns", "parts of days of several owners",
+         "months added to days of several owners"),
         "the same, though nodes compute it",
         "`with` where single rows meet; of groups that are shown no more than these",
         "SELECT g.k, g.m // c.worth AS n FROM (SELECT city AS k, COUNT(*) AS m FROM people GROUP BY city) g "
         "JOIN customers c ON c.ssn = g.m",
         f"SELECT COUNT(*) FROM {JOINED} WHERE p.salary % c.worth = 1", "filter",
+    ),
+    Row(
+        ("aggregate of a number times a constant",),
+        "the aggregate of the number alone",
+        "as that aggregate; a quotient of columns is no multiple (`linear`)",
+        "SELECT SUM(salary / 2) AS s, AVG(salary / 3) AS a FROM people",
+        "SELECT SUM(CAST(salary / NULLIF(bonus, 0) AS DECIMAL(18,4))) AS s FROM people", "linear",
     ),
 )  # fmt: skip
 

@@ -527,6 +527,17 @@ def _divided(chance: random.Random) -> str:
             f"SELECT g.k, g.m // c.worth AS n FROM {COUNTED} g JOIN customers c ON c.ssn = g.m",
             f"{by_city} HAVING SUM(salary) % {chance.randint(2, 9)} = 1",
             f"{by_city} HAVING ROUND(SUM(salary), -1) > {chance.randint(1, 99)}",
+            f"SELECT city AS k, SUM(salary / 2) AS a, AVG(bonus / {chance.randint(2, 9)}) AS n FROM people{end} "
+            "GROUP BY city",
+            f"SELECT a, COUNT(*) AS n FROM (SELECT city, ROUND(AVG(salary)) AS a FROM people{end} GROUP BY city) g "
+            "GROUP BY a",
+            f"{by_city} HAVING ROUND(AVG(salary), 1) > {chance.randint(1, 99)}",
+            f"SELECT city, FLOOR(AVG(salary)) AS a, CAST(AVG(bonus) AS INTEGER) AS n FROM people{end} GROUP BY city",
+            f"SELECT CAST(g.m / NULLIF(c.worth, 0) AS BIGINT) AS n FROM {COUNTED} g JOIN customers c ON c.ssn = g.m",
+            "SELECT COUNT(*) AS n FROM people p JOIN customers c ON c.ssn = p.ssn WHERE "
+            f"CAST(p.age / NULLIF(c.worth, 0) AS INTEGER) > {chance.randint(0, 9)}",
+            "SELECT SUM(CAST(salary / NULLIF(bonus, 0) AS DECIMAL(18,4))) AS n FROM people",
+            f"SELECT k, COUNT(*) AS n FROM {days} GROUP BY k HAVING MAX(d) + INTERVAL 1 MONTH > DATE '2021-01-15'",
             f"{by_city} HAVING YEAR(MAX(since)) > {chance.randint(2019, 2021)}",
             f"SELECT k, COUNT(*) AS n FROM {days} GROUP BY k HAVING YEAR(MAX(d)) > {chance.randint(2019, 2021)}",
             f"SELECT city, AVG(salary) AS a FROM people{end} GROUP BY city ORDER BY a LIMIT {chance.randint(1, 3)}",

@@ -230,8 +230,8 @@ def _unrounded(expr: Call, value: Expr) -> UnsupportedSQL:
     if not all(map(excludes_zero, divisors)):
         what = "a rounded quotient under MPC whose divisor may be 0"
         return UnsupportedSQL(what, "divide by NULLIF(b, 0)", expr.position)
-    what = "a rounding under MPC of other DOUBLEs than averages and quotients of exact numbers"
-    return UnsupportedSQL(what, "round in the outermost SELECT", expr.position)
+    instead = "round an average or quotient of exact numbers of at most 126 bits, or round in the outermost SELECT"
+    return UnsupportedSQL("a rounding under MPC of such a DOUBLE", instead, expr.position)
 
 
 def _multiple(inner: Type, outer: Type) -> int:

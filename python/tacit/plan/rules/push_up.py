@@ -173,7 +173,7 @@ class _Released:
                 return (self._invertible(a) if _is_nonzero(b) else None) or (
                     self._invertible(b) if _is_nonzero(a) else None
                 )
-            case Call("div", (Call("cast", (a,)) as dividend, b)) if not is_clear_only(a) and _is_divisor(b):
+            case Call("div", (Call("cast", (a,)) as dividend, b)) if not is_clear_only(a) and is_divisor(b):
                 return self._invertible(dividend)
             case _:
                 return None
@@ -310,7 +310,7 @@ def _is_nonzero(expr: Expr) -> bool:
     return isinstance(expr, Literal) and expr.value is not None and expr.value != 0
 
 
-def _is_divisor(expr: Expr) -> bool:
+def is_divisor(expr: Expr) -> bool:
     """Whether different DOUBLEs, as `is_told_by_double` has them, have different quotients by an expression."""
     while isinstance(expr, Call) and expr.op == "cast" and not is_rounding(expr):
         expr = expr.args[0]

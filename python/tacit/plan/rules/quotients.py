@@ -37,6 +37,7 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.trees import over_children
 from tacit.plan.algebra.types import Boolean, Double
 from tacit.plan.facts.fields import fields, names
+from tacit.plan.rules.push_up import is_divisor
 from tacit.plan.rules.roundings import exactly, means_of
 from tacit.plan.rules.united_quotients import united
 
@@ -180,6 +181,8 @@ def _told_apart(expr: Expr) -> ColumnRef | None:
     match expr:
         case Call("cast", (ColumnRef() as column,), Double()) if bounds.is_told_by_double(column.type):
             return column
+        case Call("div", (Call("cast") as dividend, by)) if is_divisor(by):
+            return _told_apart(dividend)
         case _:
             return None
 
