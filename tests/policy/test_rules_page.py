@@ -223,9 +223,9 @@ ROWS = (
     Row(
         ("aggregate of a number times a constant",),
         "the aggregate of the number alone",
-        "as that aggregate; a quotient of columns is no multiple (`linear`)",
+        "as that aggregate; what is rounded is no multiple (`linear`)",
         "SELECT SUM(salary / 2) AS s, AVG(salary / 3) AS a FROM people",
-        "SELECT SUM(CAST(salary / NULLIF(bonus, 0) AS DECIMAL(18,4))) AS s FROM people", "linear",
+        "SELECT SUM(ROUND(salary / 3)) AS s FROM people", "linear",
     ),
 )  # fmt: skip
 

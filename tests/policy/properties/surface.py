@@ -537,6 +537,7 @@ def _divided(chance: random.Random) -> str:
             "SELECT COUNT(*) AS n FROM people p JOIN customers c ON c.ssn = p.ssn WHERE "
             f"CAST(p.age / NULLIF(c.worth, 0) AS INTEGER) > {chance.randint(0, 9)}",
             "SELECT SUM(CAST(salary / NULLIF(bonus, 0) AS DECIMAL(18,4))) AS n FROM people",
+            "SELECT SUM(ROUND(salary / 3)) AS n FROM people",
             f"SELECT k, COUNT(*) AS n FROM {days} GROUP BY k HAVING MAX(d) + INTERVAL 1 MONTH > DATE '2021-01-15'",
             f"{by_city} HAVING YEAR(MAX(since)) > {chance.randint(2019, 2021)}",
             f"SELECT k, COUNT(*) AS n FROM {days} GROUP BY k HAVING YEAR(MAX(d)) > {chance.randint(2019, 2021)}",
