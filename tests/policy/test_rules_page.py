@@ -211,14 +211,20 @@ ROWS = (
     ),
     Row(
         ("whole division of several owners' columns", "whole division of aggregates, in a condition",
-         "rounding of aggregates, in a condition", "rounded average as a key",
-         "rounded quotient of several owners' columns", "parts of days of several owners",
-         "months added to days of several owners"),
+         "rounding of aggregates, in a condition", "parts of days of several owners"),
         "the same, though nodes compute it",
         "`with` where single rows meet; of groups that are shown no more than these",
         "SELECT g.k, g.m // c.worth AS n FROM (SELECT city AS k, COUNT(*) AS m FROM people GROUP BY city) g "
         "JOIN customers c ON c.ssn = g.m",
         f"SELECT COUNT(*) FROM {JOINED} WHERE p.salary % c.worth = 1", "filter",
+    ),
+    Row(
+        ("rounded average as a key", "rounded quotient of several owners' columns",
+         "months added to days of several owners"),
+        "the same",
+        "the same",
+        "SELECT a, COUNT(*) AS n FROM (SELECT city, ROUND(AVG(salary)) AS a FROM people GROUP BY city) g GROUP BY a",
+        f"SELECT COUNT(*) FROM {JOINED} WHERE ROUND(p.salary / NULLIF(c.worth, 0)) = 1", "filter",
     ),
     Row(
         ("aggregate of a number times a constant",),

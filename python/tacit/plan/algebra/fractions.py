@@ -46,7 +46,7 @@ class Quotient:
 
 @dataclass(frozen=True)
 class Rounding:
-    """A DOUBLE that is rounded to so many digits after the point."""
+    """A DOUBLE that is rounded. places: digits after the point."""
 
     value: Expr
     mode: Mode
