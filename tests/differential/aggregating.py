@@ -37,6 +37,7 @@ class Aggregates:
         middling = [each for each in numbers if is_small(each)]
         shown = [each for each in scope if each.shown]
         kinds = ["COUNT(*)", "COUNT", "SUM", "COUNT(DISTINCT)", "MIN", "MAX", "AVG", "MEDIAN", "quotient", "expression"]
+        kinds += ["rounded AVG", "SUM of a half"]
         kinds += ["FILTER", "BOOL_OR", "SUM(DISTINCT)", "QUANTILE_DISC", "QUANTILE_CONT"]
         if writer.often(5) and (found := self._statistic(scope, middling, name)):
             return found
@@ -49,6 +50,12 @@ class Aggregates:
                 text = writer.note("SUM", f"SUM({writer.number(scope, writer.pick([0, 0, 2]))})")
             case "AVG" if numbers:
                 return Output(writer.note("AVG", f"AVG({writer.pick(numbers).text})"), name, double=True)
+            case "rounded AVG" if middling:
+                return self._rounded(writer.pick(middling).text, name)
+            case "SUM of a half" if middling:
+                forms = ["SUM({} / 2)", "AVG({} / 4)", "MIN({} / -2)", "MAX({} * 0.5e0)", "SUM(DISTINCT {} / 2)"]
+                text = writer.note("aggregate of a half", writer.pick(forms).format(writer.pick(middling).text))
+                return Output(text, name, double=True)
             case "MEDIAN" if middling:
                 return Output(writer.note("MEDIAN", f"MEDIAN({writer.pick(middling).text})"), name, double=True)
             case "FILTER":
@@ -85,6 +92,12 @@ class Aggregates:
             case _:
                 text = writer.note("COUNT(*)", "COUNT(*)")
         return Output(text, name)
+
+    def _rounded(self, number: str, name: str) -> Output:
+        """An average of whole numbers, rounded where a DOUBLE has the middle between two exactly."""
+        writer = self.writer
+        form = writer.pick(["ROUND(AVG({}))", "FLOOR(AVG({}))", "CEIL(AVG({}))", "CAST(AVG({}) AS BIGINT)"])
+        return Output(writer.note("rounded AVG", form.format(number)), name, double=not form.startswith("CAST"))
 
     def _statistic(self, scope: Sequence[Name], small: Sequence[Name], name: str) -> Output | None:
         """A less usual aggregate, if the scope has a column for it."""

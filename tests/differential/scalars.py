@@ -18,7 +18,8 @@ def number(writer: Writer, scope: Sequence[Name]) -> str | None:
     texts, days, flags = _of(scope, "text"), _narrow(scope, "date"), _of(scope, "flag")
     kinds = [
         *(["ROUND", "IFNULL", "rest"] if numbers else []), *(["IF"] if flags and numbers else []),
-        *(["CAST to a number"] if small else []), *(["EXTRACT", "DATE_DIFF", "DATE_DIFF", "days"] if days else []),
+        *(["CAST to a number", "rounded quotient"] if small else []),
+        *(["EXTRACT", "DATE_DIFF", "DATE_DIFF", "days"] if days else []),
         *(["POSITION", "LENGTH"] if texts else []),
     ]  # fmt: skip
     if not kinds:
@@ -45,6 +46,10 @@ def number(writer: Writer, scope: Sequence[Name]) -> str | None:
         case "CAST to a number":
             type_ = writer.pick(["BIGINT", "HUGEINT", "DECIMAL(18,2)", "INTEGER"])
             return writer.note("CAST to a number", f"CAST({writer.pick(small).text} AS {type_})")
+        case "rounded quotient":
+            by = f"NULLIF({writer.pick(small).text}, 0)"
+            type_ = writer.pick(["BIGINT", "HUGEINT"])
+            return writer.note("rounded quotient", f"CAST({writer.pick(small).text} / {by} AS {type_})")
         case "DATE_DIFF":
             other = writer.pick([writer.pick(days).text, "DATE '2020-02-10'"])
             return writer.note("DATE_DIFF", f"DATE_DIFF('{writer.pick(UNITS)}', {writer.pick(days).text}, {other})")

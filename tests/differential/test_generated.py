@@ -61,6 +61,7 @@ FEATURES = (
     "VARIANCE and its like", "COVAR and its like", "NATURAL JOIN", "CROSS JOIN", "theta join", "band join",
     "LEFT JOIN USING", "RIGHT JOIN USING", "FULL JOIN USING", "expression as a key", "united table",
     "set operations of three", "IN of several columns", "subquery in a subquery", "ROUND and its like",
+    "rounded quotient", "rounded AVG", "aggregate of a half",
     "CAST to a number", "DATE_DIFF", "POSITION", "IF", "IFNULL", "DATE_TRUNC", "INTERVAL", "condition on a string",
     "window in a subquery", "top of groups", "set operation in a subquery", "join in a subquery", "GROUP BY ALL",
     "NATURAL LEFT JOIN", "table.*", "named window", "names of columns in FROM",

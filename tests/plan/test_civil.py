@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from calendar import monthrange
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
+from itertools import product
 
 import pytest
 
@@ -101,7 +103,72 @@ def test_parts_of_moments(unit: str, most: int) -> None:
         assert value_of(found, {"x": since}) == expected, moment
 
 
-def test_units_of_many_years_that_are_not_known() -> None:
+SPANS = (1, -1, 12, -14, 25, 4801, -3)
+"""Months that are added to days."""
+
+
+def months_later(day: date, months: int) -> int:
+    """The day as encoded, on the last day of a month that is too short. Beyond the years that Python knows, too."""
+    years, month = divmod(day.month - 1 + months, 12)
+    cycles = -((day.year + years) // 400)
+    year = day.year + years + 400 * (cycles + 1)
+    last = monthrange(year, month + 1)[1]
+    return encoded(date(year, month + 1, min(day.day, last))) - 146_097 * (cycles + 1)
+
+
+@pytest.mark.parametrize("months", SPANS)
+@pytest.mark.parametrize("ends", [NEAR, FAR], ids=["near", "far"])
+def test_days_months_later(months: int, ends: tuple[date, date]) -> None:
+    first, last = map(encoded, ends)
+    wide = Timestamp(-(1 << 60), 1 << 60)
+    numbers = [Literal(each, Integer(each, each, "BIGINT")) for each in (months, 3, 7)]
+    found = in_numbers(Call("plus_interval", (ColumnRef("x", Date(first, last), True), *numbers), wide, True))
+    assert found is not None
+    for day in days_of(*ends):
+        expected = (months_later(day, months) + 3) * moments.DAY + 7
+        assert value_of(found, {"x": encoded(day)}) == expected, day
+    assert value_of(found, {"x": None}) is None
+
+
+@pytest.mark.parametrize("months", SPANS)
+def test_moments_months_later_keep_their_time(months: int) -> None:
+    type_ = Timestamp(encoded(NEAR[0]) * moments.DAY + 5, encoded(NEAR[1]) * moments.DAY)
+    numbers = [Literal(each, Integer(each, each, "BIGINT")) for each in (months, 0, -9)]
+    wide = Timestamp(-(1 << 60), 1 << 60)
+    found = in_numbers(Call("plus_interval", (ColumnRef("x", type_, False), *numbers), wide, False))
+    assert found is not None
+    for moment in MOMENTS:
+        since = (moment - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+        time = since % moments.DAY
+        assert value_of(found, {"x": since}) == months_later(moment.date(), months) * moments.DAY + time - 9, moment
+
+
+@pytest.mark.parametrize("ends", [NEAR, FAR], ids=["near", "far"])
+def test_last_days_and_units_of_several_months(ends: tuple[date, date]) -> None:
+    first, last = map(encoded, ends)
+    column = ColumnRef("x", Date(first, last), True)
+    ending = in_numbers(Call("last_day", (column,), Date(first, last + 31), True))
+    result = Timestamp(-(1 << 60), 1 << 60)
+    quarter, decade = (in_numbers(function("date_trunc", unit, column.type, result)) for unit in ("quarter", "decade"))
+    assert ending is not None and quarter is not None and decade is not None
+    for day in days_of(*ends):
+        row = {"x": encoded(day)}
+        assert value_of(ending, row) == encoded(day.replace(day=monthrange(day.year, day.month)[1])), day
+        began = encoded(day.replace(month=(day.month - 1) // 3 * 3 + 1, day=1))
+        assert value_of(quarter, row) == began * moments.DAY, day
+        if day.year >= 10:
+            assert value_of(decade, row) == encoded(date(day.year // 10 * 10, 1, 1)) * moments.DAY, day
+
+
+def test_weeks_between_days_are_whole_ones() -> None:
+    near = Date(-30, 30)
+    args = Literal("week", Varchar(4)), ColumnRef("x", near, False), ColumnRef("y", near, False)
+    found = in_numbers(Call("date_diff", args, Integer(-9, 9, "BIGINT"), False))
+    assert found is not None
+    for start, end in product(range(-30, 31), repeat=2):
+        assert value_of(found, {"x": start, "y": end}) == int((end - start) / 7)
+
+
+def test_a_unit_that_is_not_known() -> None:
     far = Date(encoded(date.min), encoded(date.max))
-    assert in_numbers(function("date_trunc", "decade", far, Timestamp(*moments.MOMENTS))) is None
-    assert in_numbers(Call("last_day", (ColumnRef("x", far, False),), far, False)) is None
+    assert in_numbers(function("date_trunc", "century", far, Timestamp(*moments.MOMENTS))) is None

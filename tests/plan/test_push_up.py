@@ -6,10 +6,12 @@ import random
 
 import pytest
 
+from tacit.plan.algebra.bounds import EXACT_DOUBLE
 from tacit.plan.algebra.relations import Limit, Project, Relation, Sort
 from tacit.plan.algebra.types import Double
 from tacit.plan.facts.fields import fields, names
-from tacit.plan.rules.push_up import EXACT_DOUBLE, push_up
+from tacit.plan.rules.push_up import push_up
+from tacit.plan.rules.quotients import with_quotients_above
 
 from .relations import bound
 
@@ -36,6 +38,20 @@ def test_an_answer_opens_what_it_gives_away_and_no_more(outputs: str, opened: li
     split = push_up(bound(f"SELECT {outputs} FROM padded"))
     assert list(names(split.core)) == opened
     assert split.beyond == ()
+
+
+ROUNDED = ("ROUND(AVG(s), 1)", "CAST(AVG(d) AS INTEGER)", "FLOOR(SUM(d) / 3)", "ROUND(SUM(d), 1)", "SUM(s) % 7 + 1")
+PARTS = "SUM(d) AS t, SUM(s) AS u, COUNT(*) AS n, COUNT(d) AS c, COUNT(s) AS e"
+
+
+@pytest.mark.parametrize("output", ROUNDED)
+def test_what_is_rounded_opens_its_rounding_alone(output: str) -> None:
+    """Unless its parts are opened anyway."""
+    split = push_up(with_quotients_above(bound(f"SELECT {output} AS x FROM padded")))
+    assert list(names(split.core)) == ["x"]
+    assert split.beyond == ()
+    beside = push_up(with_quotients_above(bound(f"SELECT {output} AS x, {PARTS} FROM padded")))
+    assert "x" not in names(beside.core)
 
 
 @pytest.mark.parametrize(

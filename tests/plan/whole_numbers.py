@@ -29,7 +29,7 @@ def _value(expr: Expr, row: Mapping[str, int | None]) -> int | None:
             return value_of(then if value_of(condition, row) else otherwise, row)
         case Call("is_null", (inner,)):
             return value_of(inner, row) is None
-        case Call("ratio"):
+        case Call("ratio" | "rounded"):
             found = in_numbers(expr)
             assert found is not None
             return value_of(found, row)
@@ -48,6 +48,10 @@ def _applied(op: str, values: list[int]) -> int | None:
             return a * b
         case "neg", [a]:
             return -a
+        case "not", [a]:
+            return not a
+        case "and", [a, b]:
+            return a and b
         case "cast", [a]:
             return a
         case "int_div", [a, b]:

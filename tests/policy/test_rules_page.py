@@ -218,6 +218,21 @@ ROWS = (
         "JOIN customers c ON c.ssn = g.m",
         f"SELECT COUNT(*) FROM {JOINED} WHERE p.salary % c.worth = 1", "filter",
     ),
+    Row(
+        ("rounded average as a key", "rounded quotient of several owners' columns",
+         "months added to days of several owners"),
+        "the same",
+        "the same",
+        "SELECT a, COUNT(*) AS n FROM (SELECT city, ROUND(AVG(salary)) AS a FROM people GROUP BY city) g GROUP BY a",
+        f"SELECT COUNT(*) FROM {JOINED} WHERE ROUND(p.salary / NULLIF(c.worth, 0)) = 1", "filter",
+    ),
+    Row(
+        ("aggregate of a number times a constant",),
+        "the aggregate of the number alone",
+        "as that aggregate; what is rounded is no multiple (`linear`)",
+        "SELECT SUM(salary / 2) AS s, AVG(salary / 3) AS a FROM people",
+        "SELECT SUM(ROUND(salary / 3)) AS s FROM people", "linear",
+    ),
 )  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from tacit.local.average import average, whole_number, wide
+from tacit.local.fractions import rounded
 from tacit.local.sql_types import cast, literal
 from tacit.local.statistics import covariance, half, interpolated
 from tacit.plan.algebra.functions import FUNCTIONS
@@ -104,6 +105,10 @@ def _ratio(call: Call, args: list[exp.Expr]) -> exp.Expr:
     return exp.Paren(this=exp.IntDiv(this=raised, expression=divisor))
 
 
+def _rounded(call: Call, args: list[exp.Expr]) -> exp.Expr:
+    return rounded(args, [each.type for each in call.args[:2]], call.type)
+
+
 def _half(call: Call, args: list[exp.Expr]) -> exp.Expr:
     return half(args[0], call.args[0].type, call.type)
 
@@ -121,4 +126,5 @@ OTHERS: dict[str, Callable[[Call, list[exp.Expr]], exp.Expr]] = {
     "interpolate": _interpolated,
     "half": _half,
     "ratio": _ratio,
+    "rounded": _rounded,
 }

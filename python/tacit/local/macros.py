@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from tacit.local import average, statistics
+from tacit.local import average, fractions, statistics
 
-MACROS: Final = (*average.MACROS, *statistics.MACROS)
+MACROS: Final = (*average.MACROS, *statistics.MACROS, *fractions.MACROS)

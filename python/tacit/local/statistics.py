@@ -62,9 +62,9 @@ def interpolated(values: list[exp.Expr], of: Type, into: Type) -> exp.Expr:
         case Decimal(precision):
             low, high = whole_number(low, of), whole_number(high, of)
             if precision <= NARROW:
-                return _decimal(_whole(exp.func("trunc", _between(low, high, behind)), "HUGEINT"), into)
+                return decimal(_whole(exp.func("trunc", _between(low, high, behind)), "HUGEINT"), into)
             part = _whole(exp.func("trunc", exp.Mul(this=_double(_less(high, low)), expression=behind)), "HUGEINT")
-            return _decimal(exp.Paren(this=exp.Add(this=low, expression=part)), into)
+            return decimal(exp.Paren(this=exp.Add(this=low, expression=part)), into)
         case _:
             return _between(_double(low), _double(high), behind)
 
@@ -79,7 +79,7 @@ def half(total: exp.Expr, of: Type, into: Type) -> exp.Expr:
     two = exp.Literal.number(2)
     if into.precision > NARROW:
         both = exp.Paren(this=exp.Sub(this=both, expression=exp.func("abs", exp.Mod(this=both.copy(), expression=two))))
-    return _decimal(exp.Paren(this=exp.IntDiv(this=both, expression=two.copy())), into)
+    return decimal(exp.Paren(this=exp.IntDiv(this=both, expression=two.copy())), into)
 
 
 def ranked(argument: exp.Expr, rank: Rank) -> exp.Expr:
@@ -106,6 +106,7 @@ def _whole(value: exp.Expr, name: str) -> exp.Expr:
     return exp.Cast(this=value, to=exp.DataType.build(name, dialect="duckdb"))
 
 
-def _decimal(units: exp.Expr, type_: Decimal) -> exp.Expr:
+def decimal(units: exp.Expr, type_: Decimal) -> exp.Expr:
+    """A decimal from a whole number of units of its last digit."""
     text = exp.func("pointed", units, exp.Literal.number(type_.scale)) if type_.scale else units
     return cast(text, type_)

@@ -77,9 +77,11 @@ def place(
         raise QueryError("the query has no recipient; name at least one party that gets the answer.")
     catalog = with_hidden_sizes(_check(relation, catalog, recipients))
     allowed = check(relation, catalog, recipients, today or datetime.now(UTC).date())
-    relation = with_functions(with_quotients_above(without_null_tests(allowed.relation)), catalog)
+    is_alone = len(recipients) == 1 and {owner(relation)} == set(recipients)
+    relation = with_quotients_above(without_null_tests(allowed.relation), exact=not is_alone)
+    relation = with_functions(relation, catalog)
     planning = Planning(catalog, recipients, query, partial(_release, recipients))
-    if len(recipients) == 1 and {owner(relation)} == set(recipients):
+    if is_alone:
         alone = applied(NORMAL, Stage(relation), planning, trace).core
         tail = TailStep(1, recipients, alone, fields(relation))
         return PlacedPlan(query, catalog.engine, catalog.nodes, recipients, (tail,), (), catalog)

@@ -14,6 +14,7 @@ from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, sql_name
 from tacit.sql import arithmetic
 from tacit.sql.coercion import NULL, Mismatch
 from tacit.sql.correlation import without_around
+from tacit.sql.proportional import Proportional, proportional
 from tacit.sql.text import Text
 
 
@@ -90,11 +91,31 @@ def arguments(call: Aggregated, group: Group, number: int) -> list[Expr]:
     if len(call.arguments) != number:
         takes = "one argument" if number == 1 else f"{number} arguments"
         raise group.text.invalid(call.node, f"{group.text.word(call.node)} takes {takes}, not {len(call.arguments)}.")
-    found = [group.argument(each) for each in call.arguments]
-    for each in found:
-        without_around(each, "in an aggregate of the subquery")
+    found = [_bound(each, group) for each in call.arguments]
     if any(isinstance(each.type, Double) for each in found):
-        raise group.text.unsupported(call.node, "an aggregate of a DOUBLE", "aggregate first, then divide")
+        raise _of_double(call, group)
+    return found
+
+
+def measure(call: Aggregated, group: Group) -> tuple[Expr, Proportional | None]:
+    """The one argument, of a DOUBLE the exact number that it is a constant times of."""
+    found = [_bound(each, group) for each in call.arguments[:1]]
+    if len(call.arguments) != 1 or not isinstance(found[0].type, Double):
+        return arguments(call, group, 1)[0], None
+    known = proportional(found[0])
+    if known is None or (call.distinct and not known.is_told):
+        raise _of_double(call, group)
+    return known.number, known
+
+
+def _of_double(call: Aggregated, group: Group) -> Exception:
+    instead = "aggregate first, then divide, or aggregate CAST(a / NULLIF(b, 0) AS DECIMAL(18,4))"
+    return group.text.unsupported(call.node, "an aggregate of a DOUBLE", instead)
+
+
+def _bound(node: exp.Expr, group: Group) -> Expr:
+    found = group.argument(node)
+    without_around(found, "in an aggregate of the subquery")
     return found
 
 
@@ -107,11 +128,6 @@ def filtered(value: Expr, call: Aggregated, group: Group) -> Expr:
         return arithmetic.choice([(test, value)], NULL, group.text.position(call.node))
     except Mismatch as error:
         raise group.text.invalid(call.where, f"{error}.") from None
-
-
-def value(call: Aggregated, group: Group) -> Expr:
-    """The one argument."""
-    return filtered(arguments(call, group, 1)[0], call, group)
 
 
 def numbers(call: Aggregated, group: Group, number: int = 1) -> list[Expr]:

@@ -12,19 +12,18 @@ from typing import Final
 
 from sqlglot import exp
 
-from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
+from tacit.plan.algebra.relations import AggregateFunction, Call, ColumnRef, Expr, Literal
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer
 from tacit.sql.aggregate_calls import (
     Aggregated,
     Group,
-    arguments,
     filtered,
+    measure,
     number_of,
     numbers,
     place,
     read,
     truth,
-    value,
 )
 from tacit.sql.quantiles import QUANTILES
 from tacit.sql.statistics import STATISTICS
@@ -66,7 +65,7 @@ def _count(call: Aggregated, group: Group) -> Expr:
     if len(call.arguments) > 1:
         instead = "count the rows of a SELECT DISTINCT subquery"
         raise group.text.unsupported(call.node, "COUNT of several columns", instead)
-    argument = value(call, group)
+    argument = filtered(measure(call, group)[0], call, group)
     return group.output("count_distinct", argument, call.node) if call.distinct else group.counted(argument, call.node)
 
 
@@ -77,12 +76,11 @@ def _count_if(call: Aggregated, group: Group) -> Expr:
 
 
 def _sum(call: Aggregated, group: Group) -> Expr:
-    (argument,) = arguments(call, group, 1)
+    argument, part = measure(call, group)
     if isinstance(argument.type, Boolean):
         argument = Call("cast", (argument,), Integer(0, 1, "INTEGER"), argument.nullable)
-    elif not isinstance(argument.type, Integer | Decimal):
-        (argument,) = numbers(call, group)
-    return _total(call, group, filtered(argument, call, group))
+    total = _total(call, group, filtered(_number(argument, call, group), call, group))
+    return total if part is None else part.of(total)
 
 
 def _total(call: Aggregated, group: Group, argument: Expr) -> ColumnRef:
@@ -90,20 +88,35 @@ def _total(call: Aggregated, group: Group, argument: Expr) -> ColumnRef:
 
 
 def _average(call: Aggregated, group: Group) -> Expr:
-    (number,) = numbers(call, group)
-    argument = filtered(number, call, group)
+    number, part = measure(call, group)
+    argument = filtered(_number(number, call, group), call, group)
     total = _total(call, group, argument)
     distinct = group.output("count_distinct", argument, call.node) if call.distinct else None
     count = distinct or number_of(argument, call, group)
-    return Call("average", (total, count), Double(), total.nullable, place(call, group))
+    average = Call("average", (total, count), Double(), total.nullable, place(call, group))
+    return average if part is None else part.of(average)
+
+
+def _number(found: Expr, call: Aggregated, group: Group) -> Expr:
+    """The argument, which must be a number."""
+    return found if isinstance(found.type, Integer | Decimal) else numbers(call, group)[0]
 
 
 def _least(call: Aggregated, group: Group) -> Expr:
-    return group.output("min", value(call, group), call.node)
+    return _outer("min", "max", call, group)
 
 
 def _greatest(call: Aggregated, group: Group) -> Expr:
-    return group.output("max", value(call, group), call.node)
+    return _outer("max", "min", call, group)
+
+
+def _outer(function: AggregateFunction, turned: AggregateFunction, call: Aggregated, group: Group) -> Expr:
+    """The least or greatest value, of a falling DOUBLE that of the other end."""
+    number, part = measure(call, group)
+    argument = filtered(number, call, group)
+    if part is None:
+        return group.output(function, argument, call.node)
+    return part.of(group.output(function if part.rising else turned, argument, call.node))
 
 
 def _every(call: Aggregated, group: Group) -> Expr:

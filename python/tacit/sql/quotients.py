@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from tacit.plan.algebra import bounds
 from tacit.plan.algebra.expressions import subexpressions
+from tacit.plan.algebra.fractions import quotient, rounded, rounding
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Call, Expr, Literal, Operator
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer
@@ -120,8 +121,20 @@ def _read(expr: Expr) -> _Quotient:
             return replace(negated, numerator=_negated(negated.numerator))
         case Call("add" | "sub" as op, (a, b)):
             return _sum(op, _read(a), _read(b))
+        case Call():
+            return _rounded(expr)
         case _:
             raise _NoQuotient
+
+
+def _rounded(expr: Call) -> _Quotient:
+    """An average or quotient that is rounded."""
+    of = rounding(expr)
+    found = None if of is None else quotient(of.value)
+    number = None if of is None or found is None else rounded(found, of.mode, of.places)
+    if number is None:
+        raise _NoQuotient
+    return _Quotient(_fitting(number))
 
 
 def _times(a: _Quotient, b: _Quotient) -> _Quotient:

@@ -263,7 +263,7 @@ class Windows:
         for node in nodes:
             bound = self.argument(node)
             if isinstance(bound.type, Double):
-                instead = "use the numbers that it is computed from"
+                instead = "use the numbers that it is computed from, or CAST it to a DECIMAL"
                 raise self.text.unsupported(node, "a window by a DOUBLE", instead)
             if not isinstance(bound, Literal):
                 found.append(self._input(bound, "key"))

@@ -464,7 +464,7 @@ def _question(chance: random.Random) -> str:
         return f"{repeated} {chance.choice(OPERATORS)} {chance.choice(GROUPED)}"
     if kind < 0.22:
         return _first_of_each(chance)
-    if kind > 0.96:
+    if kind > 0.94:
         return _divided(chance)
     found = selected(chance, chance.choice(SOURCES)).sql
     return f"WITH w AS ({found}) SELECT * FROM w" if kind < 0.26 else found
@@ -519,6 +519,7 @@ def _first_of_each(chance: random.Random) -> str:
 def _divided(chance: random.Random) -> str:
     """Quotients, roundings and parts of days that no single owner computes."""
     by_city, end = "SELECT city AS k, COUNT(*) AS n FROM people GROUP BY city", chance.choice(("", " WHERE NOT vip"))
+    measure = chance.choice(("salary", "bonus"))
     days = "(SELECT city AS k, since AS d, COUNT(*) AS m FROM people GROUP BY city, since) g"
     return chance.choice(
         (
@@ -527,6 +528,19 @@ def _divided(chance: random.Random) -> str:
             f"SELECT g.k, g.m // c.worth AS n FROM {COUNTED} g JOIN customers c ON c.ssn = g.m",
             f"{by_city} HAVING SUM(salary) % {chance.randint(2, 9)} = 1",
             f"{by_city} HAVING ROUND(SUM(salary), -1) > {chance.randint(1, 99)}",
+            f"SELECT city AS k, SUM(salary / 2) AS a, AVG(bonus / {chance.randint(2, 9)}) AS n FROM people{end} "
+            "GROUP BY city",
+            f"SELECT a, COUNT(*) AS n FROM (SELECT city, ROUND(AVG({measure}){chance.choice(('', ', 1'))}) AS a FROM "
+            f"people{end} GROUP BY city) g GROUP BY a",
+            f"{by_city} HAVING ROUND(AVG(salary), 1) > {chance.randint(1, 99)}",
+            f"SELECT city, FLOOR(AVG(salary)) AS a, CAST(AVG(bonus) AS INTEGER) AS n FROM people{end} GROUP BY city",
+            f"SELECT CAST(g.m / NULLIF(c.worth, 0) AS BIGINT) AS n FROM {COUNTED} g JOIN customers c ON c.ssn = g.m",
+            "SELECT COUNT(*) AS n FROM people p JOIN customers c ON c.ssn = p.ssn WHERE "
+            f"CAST(p.age / NULLIF(c.worth, 0) AS INTEGER) > {chance.randint(0, 9)}",
+            "SELECT SUM(CAST(salary / NULLIF(bonus, 0) AS DECIMAL(18,4))) AS n FROM people",
+            "SELECT SUM(ROUND(salary / 3)) AS n FROM people",
+            f"SELECT k, COUNT(*) AS n FROM {days} GROUP BY k HAVING MAX(d) + INTERVAL 1 MONTH > "
+            f"DATE '2021-01-{chance.randint(10, 28)}'",
             f"{by_city} HAVING YEAR(MAX(since)) > {chance.randint(2019, 2021)}",
             f"SELECT k, COUNT(*) AS n FROM {days} GROUP BY k HAVING YEAR(MAX(d)) > {chance.randint(2019, 2021)}",
             f"SELECT city, AVG(salary) AS a FROM people{end} GROUP BY city ORDER BY a LIMIT {chance.randint(1, 3)}",

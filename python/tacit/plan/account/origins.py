@@ -81,7 +81,7 @@ def _way(found: set[Passage]) -> set[Passage]:
 
 
 def _functions(passed: Collection[str]) -> tuple[str, ...]:
-    """The parts of an average are no functions by themselves, nor is a sum of counts of parts."""
+    """The parts of an average are no functions by themselves, nor is a sum of counts of parts, but in a fraction."""
     counts = COUNTS & {*passed}
-    inside = {"sum", *COUNTS} if AVERAGE in passed else {"sum"} if counts else set()
+    inside = {"sum", *COUNTS} if AVERAGE in passed else {"sum"} if counts and "rounded" not in passed else set()
     return tuple(name for name in FUNCTIONS if name in passed and name not in inside)

@@ -14,6 +14,12 @@ from tacit.plan.algebra.types import Boolean, Date, Decimal, Double, Integer, Ti
 Range = tuple[int, int]
 
 UNDECLARED_ROWS = 1 << 31
+EXACT_DOUBLE = 1 << 50
+"""Numbers of up to this many units of their last digit are different DOUBLEs, with different quotients by a constant.
+
+Two of them differ by a factor of at least 1 + 2^-50. As DOUBLEs, which rounds decimals, they differ by one of at least
+1 + 3/4 2^-50, that is by three units in the last place, of which rounding the quotient takes one.
+"""
 INTEGER_RANGES: dict[str, Range] = {
     name: (-(1 << bits - 1), (1 << bits - 1) - 1)
     for name, bits in [("TINYINT", 8), ("SMALLINT", 16), ("INTEGER", 32), ("BIGINT", 64), ("HUGEINT", 128)]
@@ -31,6 +37,12 @@ def encoded_range(type_: Type) -> Range | None:
             return None if values is None else (0, max(len(values) - 1, 0))
         case Double():
             return None
+
+
+def is_told_by_double(type_: Type) -> bool:
+    """Whether all numbers of a type are different DOUBLEs."""
+    found = encoded_range(type_)
+    return found is not None and found[0] >= -EXACT_DOUBLE and found[1] <= EXACT_DOUBLE
 
 
 def sql_range(type_: Type) -> Range | None:

@@ -14,11 +14,10 @@ from datetime import date
 from typing import Final
 
 from tacit.plan.algebra import bounds, moments, whole
+from tacit.plan.algebra.fractions import in_whole_numbers
+from tacit.plan.algebra.months import MARCH, Number, first_day, first_day_of, index_of, least
 from tacit.plan.algebra.relations import Call, Expr, Literal
 from tacit.plan.algebra.types import Boolean, Date, Timestamp
-
-MARCH: Final = 719_468
-"""Days from the first of March of the year 0 to 1970-01-01."""
 
 MOST_PIECES: Final = 128
 """The most months or years that a day is compared with. It takes some 25 gates for each, and quotients some 3,000."""
@@ -37,9 +36,6 @@ TIMES: Final = {
     "millisecond": ("minute", "millisecond"), "microsecond": ("minute", "microsecond"),
 }  # fmt: skip
 """Parts of a time of the day: of what they are a part, and in what they are counted."""
-
-Number = Literal | Call
-"""A computed number."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +61,7 @@ class _Days:
 
 
 def in_numbers(expr: Expr) -> Expr | None:
-    """What a function of days or moments, or a ratio, is in whole numbers; None for other expressions."""
+    """What a function of days or moments, or a fraction, is in whole numbers; None for other expressions."""
     found = _written(expr) if isinstance(expr, Call) else None
     if found is None:
         return None
@@ -82,8 +78,14 @@ def _written(call: Call) -> Literal | Call | None:
             return _between(unit, start, end)
         case Call("ratio", (a, b, Literal(int() as shift))):
             return replace(call, op="int_div", args=(whole.times(a, 1 << shift), b))
+        case Call("rounded"):
+            return in_whole_numbers(call)
         case Call("half", (days,), Timestamp()):
             return whole.times(days, moments.DAY // 2)
+        case Call(
+            "plus_interval", (value, Literal(int() as months), Literal(int() as days), Literal(int() as rest))
+        ) if _is_moment(value):
+            return _later(value, months, days * moments.DAY + rest)
         case Call("last_day", (value,)) if _is_moment(value):
             return _last_day(_days(value))
         case Call("cast", (value,), Date()) if isinstance(value.type, Timestamp):
@@ -159,14 +161,16 @@ PARTS: Final[dict[str, Callable[[_Days], Number]]] = {
 
 
 def _truncated(unit: str, value: Expr) -> Number | None:
+    if unit != "week" and unit not in SIZES and unit not in MONTHS:
+        return None
     if unit in SIZES and isinstance(value.type, Timestamp):
         return whole.minus(value, whole.rest(_since_midnight(value), SIZES[unit]))
     days = _days(value)
     day = _number(days) if unit in SIZES else _first_day(unit, days)
-    return None if day is None else whole.times(day, moments.DAY)
+    return whole.times(day, moments.DAY)
 
 
-def _first_day(unit: str, days: _Days) -> Number | None:
+def _first_day(unit: str, days: _Days) -> Number:
     """The day since 1970-01-01 with which a unit begins."""
     if unit == "week":
         return whole.plus(whole.minus(days.number, _weekday(days)), days.zero)
@@ -176,14 +180,46 @@ def _first_day(unit: str, days: _Days) -> Number | None:
     if unit in ("month", "year"):
         within = _day(days) if unit == "month" else _day_of_year(days)
         return whole.plus(whole.minus(days.number, within), days.zero + 1)
-    return None
+    since = _month_index(days)
+    return first_day_of(whole.minus(since, whole.rest(since, MONTHS[unit])))
 
 
-def _last_day(days: _Days) -> Number | None:
-    return _piece(days, "month", lambda day: (moments.month_around(_encoded(day))[1] or moments.DAYS[1] + 1) - 1)
+def _last_day(days: _Days) -> Number:
+    found = _piece(days, "month", lambda day: first_day(index_of(day) + 1) - 1)
+    return found or whole.plus(first_day_of(whole.plus(_month_index(days), 1)), -1)
+
+
+def _later(value: Expr, months: int, rest: int) -> Number:
+    """A moment months later, on the last day of a month that is too short, and then microseconds later."""
+    days = _days(value)
+    day = _months_later(days, months) if months else _number(days)
+    moment: Number = whole.times(day, moments.DAY)
+    if isinstance(value.type, Timestamp):
+        moment = whole.added(moment, whole.rest(_since_midnight(value), moments.DAY))
+    return whole.plus(moment, rest)
+
+
+def _months_later(days: _Days, months: int) -> Number:
+    """The day of another month, or the last one of that."""
+    first = _piece(days, "month", lambda day: first_day(index_of(day) + months))
+    following = _piece(days, "month", lambda day: first_day(index_of(day) + months + 1))
+    if first is None or following is None:
+        index = _month_index(days)
+        first, following = (first_day_of(whole.plus(index, each)) for each in (months, months + 1))
+    day = whole.plus(whole.within(_day(days), (1, 31)), -1)
+    return least(whole.added(first, day), whole.plus(following, -1))
+
+
+def _month_index(days: _Days) -> Number:
+    """The months since January of the year 0, of many years."""
+    march = _March(days)
+    found = whole.plus(whole.added(whole.times(march.year(), 12), march.month()), -1)
+    return whole.within(found, (index_of(_day_of(days.first)), index_of(_day_of(days.last))))
 
 
 def _between(unit: str, start: Expr, end: Expr) -> Number | None:
+    if unit == "week":
+        return whole.weeks(whole.minus(_number(_days(end)), _number(_days(start))))
     counts = [_units(unit, each) for each in (start, end)]
     return None if counts[0] is None or counts[1] is None else whole.minus(counts[1], counts[0])
 

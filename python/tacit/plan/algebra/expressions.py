@@ -75,6 +75,11 @@ def is_clear_only(expr: Expr) -> bool:
     return any(_is_of_one_party(each) for each in subexpressions(expr))
 
 
+def is_better_in_clear(expr: Expr) -> bool:
+    """Whether one party computes the expression at less cost than nodes, if they can at all."""
+    return is_clear_only(expr) or any(isinstance(each, Call) and each.op == "rounded" for each in subexpressions(expr))
+
+
 def _is_of_one_party(expr: Expr) -> bool:
     return isinstance(expr.type, Double) or is_rounding(expr) or is_function(expr) or _is_half(expr)
 

@@ -86,7 +86,7 @@ PREDICATES: Final = frozenset(
 STRICT: Final = frozenset(
     (
         "add", "sub", "mul", "neg", "rescale", "cast", "div", "eq", "ne", "lt", "le", "gt", "ge", "not",
-        "average", "covariance", "root", "interpolate", "half", "ratio",
+        "average", "covariance", "root", "interpolate", "half", "ratio", "rounded",
     )
 )  # fmt: skip
 """Operators that are NULL wherever an operand is."""

@@ -67,6 +67,7 @@ Operator = FunctionName | OneOf[
     "interpolate",  # between two neighbours, from their count and a fraction, as DuckDB does: only in tails
     "half",  # of the sum of two values: a decimal, rounded as DuckDB does, or the moment between two days
     "ratio",  # the quotient of encoded numbers times a constant power of two, towards zero; NULL by 0
+    "rounded",  # a quotient of encoded numbers times constants, rounded (algebra.fractions); NULL by 0
     "eq", "ne", "lt", "le", "gt", "ge",
     "and", "or", "not",
     "is_null",

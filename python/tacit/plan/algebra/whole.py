@@ -1,6 +1,6 @@
 """Arithmetic on whole numbers, with exact bounds: what functions of days are written in for nodes.
 
-Operands of quotients and remainders are not negative here, so that both round down.
+Operands of quotients and remainders are not negative here, so that both round down; but for those of weeks.
 """
 
 from __future__ import annotations
@@ -53,6 +53,12 @@ def rest(a: Expr, by: int) -> Call:
     low, high = bounds.range_of(a.type)
     assert low >= 0, "a rest has the sign of its number"
     return _of("mod", a, number(by), (0, min(high, by - 1)))
+
+
+def weeks(days: Expr) -> Call:
+    """The whole weeks of a number of days, rounded towards zero."""
+    low, high = bounds.range_of(days.type)
+    return _of("int_div", days, number(7), (-(-min(low, 0) // 7), max(high, 0) // 7))
 
 
 def at_least(a: Expr, least: int) -> Call:

@@ -75,7 +75,9 @@ def kind_of(type_: Type, nullable: bool, rep: Rep, hashed: int) -> Kind:
     """The kind of a value of this type in a representation. hashed: the width of the query's string hashes."""
     match type_:
         case Double():
-            raise UnsupportedSQL("DOUBLE arithmetic under MPC", "divide in the outermost SELECT, over sums and counts")
+            raise UnsupportedSQL(
+                "DOUBLE arithmetic under MPC", "divide in the outermost SELECT, or CAST it to a DECIMAL"
+            )
         case Varchar(max_length, None):
             if rep == "hash" or (rep == "any" and equality_rep(type_, hashed) == "hash"):
                 if hashed == NO_HASHES:

@@ -10,6 +10,8 @@ from typing import Literal as OneOf
 from tacit.plan.algebra import moments
 from tacit.plan.algebra.civil import in_numbers
 from tacit.plan.algebra.divisions import is_exact
+from tacit.plan.algebra.expressions import subexpressions
+from tacit.plan.algebra.fractions import excludes_zero, rounding
 from tacit.plan.algebra.functions import FUNCTIONS
 from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
@@ -31,6 +33,10 @@ class SecureColumn:
 Comparison = OneOf["eq", "ne", "lt", "le", "gt", "ge"]
 TURNED: Mapping[Comparison, Comparison] = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 """A comparison with its sides exchanged."""
+ROUND_IT = "round it, such as ROUND(a / NULLIF(b, 0), 2), or compare products: SUM(x) > 5 * COUNT(x)"
+DIVIDE_LATER = (
+    "divide in the outermost SELECT, CAST the quotient to a DECIMAL, or compare products: SUM(x) > 5 * COUNT(x)"
+)
 OF_CUT: Mapping[Comparison, Comparison] = {"lt": "le", "ge": "gt"}
 """A comparison with a longer string as one with its first bytes."""
 
@@ -79,6 +85,8 @@ class SecureExpressions:
             case Call() if is_exact(expr):
                 args = [self._write(arg, its, arg.type)[0] for arg, its in operands(expr, rep, self.hashed)]
                 return divisions.written(expr, args, self.hashed)
+            case Call() if (found := rounding(expr)) is not None:
+                raise _unrounded(expr, found.value)
             case Call("rescale" | "cast"):
                 return self._retyped(expr, rep)
             case Call(("eq" | "ne" | "lt" | "le" | "gt" | "ge") as op):
@@ -92,14 +100,11 @@ class SecureExpressions:
                     "a quantile between two values under MPC", "use QUANTILE_DISC, which is a value", expr.position
                 )
             case Call("div" | "average"):
-                raise UnsupportedSQL(
-                    "a quotient under MPC", "compare products instead: SUM(x) > 5 * COUNT(x)", expr.position
-                )
+                raise UnsupportedSQL("a quotient under MPC", ROUND_IT, expr.position)
             case Call(op) if op in FUNCTIONS:
                 raise self._clear_only(op, expr)
             case Call(_, _, Double()):
-                instead = "divide in the outermost SELECT, or compare products: SUM(x) > 5 * COUNT(x)"
-                raise UnsupportedSQL("DOUBLE arithmetic under MPC", instead, expr.position)
+                raise UnsupportedSQL("DOUBLE arithmetic under MPC", DIVIDE_LATER, expr.position)
             case Call(("add" | "sub" | "mul" | "neg" | "and" | "or" | "not" | "is_null" | "if") as op, _, _, nullable):
                 return self._call(expr, self._best(expr, rep), op, nullable)
             case Call(op):
@@ -143,9 +148,8 @@ class SecureExpressions:
             return values.Call(
                 "scale", (self._write(inner, ring, inner.type)[0],), kind, by=_multiple(inner.type, call.type)
             ), kind
-        if isinstance(call.type, Double) or isinstance(inner.type, Double):
-            instead = "divide in the outermost SELECT, or compare products: SUM(x) > 5 * COUNT(x)"
-            raise UnsupportedSQL("DOUBLE arithmetic under MPC", instead, call.position)
+        if isinstance(call.type, Double):
+            raise UnsupportedSQL("DOUBLE arithmetic under MPC", DIVIDE_LATER, call.position)
         if not self._same_encoding(inner.type, call.type):
             raise UnsupportedSQL(
                 "a change of a string's type or dictionary under MPC",
@@ -218,6 +222,16 @@ class SecureExpressions:
             return values.Text(value, kind.encode, kind), kind
         kind = kind_of(literal.type, False, "bits" if rep == "any" else rep, self.hashed)
         return values.Integer(int(literal.value), kind), kind
+
+
+def _unrounded(expr: Call, value: Expr) -> UnsupportedSQL:
+    """A rounding of a DOUBLE that is no fraction."""
+    divisors = [each.args[1] for each in subexpressions(value) if isinstance(each, Call) and each.op == "div"]
+    if not all(map(excludes_zero, divisors)):
+        what = "a rounded quotient under MPC whose divisor may be 0"
+        return UnsupportedSQL(what, "divide by NULLIF(b, 0)", expr.position)
+    instead = "round an average or quotient of exact numbers of at most 126 bits, or round in the outermost SELECT"
+    return UnsupportedSQL("a rounding under MPC of such a DOUBLE", instead, expr.position)
 
 
 def _multiple(inner: Type, outer: Type) -> int:

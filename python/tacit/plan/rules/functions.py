@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
-from tacit.plan.algebra.expressions import is_clear_only, is_rounding, reference, substitute
+from tacit.plan.algebra.expressions import is_better_in_clear, is_rounding, reference, substitute
 from tacit.plan.algebra.functions import is_strict, is_total
 from tacit.plan.algebra.moments import DAY
 from tacit.plan.algebra.relations import (
@@ -70,7 +70,7 @@ class _Moving:
 
     def of(self, expr: Expr) -> Expr:
         """The expression over the input as it is then. The largest parts that owners can compute move."""
-        if not isinstance(expr, Call) or not is_clear_only(expr):
+        if not isinstance(expr, Call) or not is_better_in_clear(expr):
             return expr
         if expr not in self.known:
             self.known[expr] = self._moved(expr) or self._lowered(expr)
@@ -140,7 +140,7 @@ def _projected(
 ) -> Relation | None:
     """A projection with one more output, an expression over the others."""
     below = _unwrapped(substitute(value, dict(outputs)))
-    if not is_clear_only(below):
+    if not is_better_in_clear(below):
         return Project(input, (*outputs, (name, below)))
     if not columns_of(below) or not is_total(below):
         return None

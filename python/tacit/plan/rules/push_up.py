@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import isfinite
 
-from tacit.plan.algebra import bounds
+from tacit.plan.algebra.bounds import is_told_by_double
 from tacit.plan.algebra.divisions import nodes_compute
 from tacit.plan.algebra.expressions import is_clear_only, is_rounding, reference, subexpressions, substitute
 from tacit.plan.algebra.functions import FUNCTIONS
@@ -42,12 +42,6 @@ from tacit.plan.rules.clear_windows import clear_windows, given, over
 from tacit.plan.rules.quotient_orders import in_order
 
 Outputs = tuple[tuple[str, Expr], ...]
-EXACT_DOUBLE = 1 << 50
-"""Numbers of up to this many units of their last digit are different DOUBLEs, with different quotients by a constant.
-
-Two of them differ by a factor of at least 1 + 2^-50. As DOUBLEs, which rounds decimals, they differ by one of at least
-1 + 3/4 2^-50, that is by three units in the last place, of which rounding the quotient takes one.
-"""
 DIVISORS = Fraction(1, 1 << 500), Fraction(1 << 500)
 """Quotients of such numbers by constants in this range neither overflow nor lose digits because they are small."""
 
@@ -131,9 +125,9 @@ class _Released:
             if isinstance(each, ColumnRef):
                 self._open(each, name)
         pending = self._implied([item for item in outputs if not isinstance(item[1], ColumnRef)])
-        for name, each in [item for item in pending if not is_clear_only(item[1])]:
-            self._open(each, name)
-        for name, each in self._implied([item for item in pending if is_clear_only(item[1])]):
+        for name, each in [item for item in pending if nodes_compute(_told(item[1]))]:
+            self._open(_told(each), name)
+        for name, each in self._implied([item for item in pending if not nodes_compute(_told(item[1]))]):
             self._operands(name, each)
         if not self.columns:
             self._open(Literal(True, Boolean()), "row")
@@ -170,14 +164,16 @@ class _Released:
             case Call("neg" | "not" | "rescale", (inner,)):
                 return self._invertible(inner)
             case Call("cast", (inner,), type_) if not is_rounding(expr):
-                return self._invertible(inner) if not isinstance(type_, Double) or _exact(inner) else None
+                return (
+                    self._invertible(inner) if not isinstance(type_, Double) or is_told_by_double(inner.type) else None
+                )
             case Call("add" | "sub", (a, b), type_) if not isinstance(type_, Double):
                 return self._other(a, b) or self._other(b, a)
             case Call("mul", (a, b), type_) if not isinstance(type_, Double):
                 return (self._invertible(a) if _is_nonzero(b) else None) or (
                     self._invertible(b) if _is_nonzero(a) else None
                 )
-            case Call("div", (Call("cast", (a,)) as dividend, b)) if not is_clear_only(a) and _is_divisor(b):
+            case Call("div", (Call("cast", (a,)) as dividend, b)) if not is_clear_only(a) and is_divisor(b):
                 return self._invertible(dividend)
             case _:
                 return None
@@ -290,13 +286,22 @@ def _unordered(expr: Expr, limited: bool) -> UnsupportedSQL:
 
 
 def _secure_parts(expr: Expr) -> list[Expr]:
-    """The largest parts of an expression without DOUBLE arithmetic, constants left out."""
-    if not is_clear_only(expr):
+    """The largest parts of an expression that nodes compute, constants left out."""
+    if nodes_compute(expr):
         return [expr] if columns_of(expr) else []
     found: list[Expr] = []
     for arg in expr.args if isinstance(expr, Call) else ():
         found += [each for each in _secure_parts(arg) if each not in found]
     return found
+
+
+def _told(expr: Expr) -> Expr:
+    """The exact number that a DOUBLE is, where it tells that number; others as they are."""
+    match expr:
+        case Call("cast", (inner,), Double()) if is_told_by_double(inner.type):
+            return inner
+        case _:
+            return expr
 
 
 def _is_nonzero(expr: Expr) -> bool:
@@ -305,19 +310,14 @@ def _is_nonzero(expr: Expr) -> bool:
     return isinstance(expr, Literal) and expr.value is not None and expr.value != 0
 
 
-def _is_divisor(expr: Expr) -> bool:
-    """Whether different DOUBLEs, as `_exact` has them, have different quotients by an expression."""
+def is_divisor(expr: Expr) -> bool:
+    """Whether different DOUBLEs, as `is_told_by_double` has them, have different quotients by an expression."""
     while isinstance(expr, Call) and expr.op == "cast" and not is_rounding(expr):
         expr = expr.args[0]
     if not isinstance(expr, Literal) or not isinstance(expr.value, int | float) or not isfinite(expr.value):
         return False
     unit = Fraction(1, 10 ** (expr.type.scale if isinstance(expr.type, Decimal) else 0))
     return DIVISORS[0] <= abs(Fraction(expr.value) * unit) <= DIVISORS[1]
-
-
-def _exact(expr: Expr) -> bool:
-    found = bounds.encoded_range(expr.type)
-    return found is not None and found[0] >= -EXACT_DOUBLE and found[1] <= EXACT_DOUBLE
 
 
 def opened_by(tail: Relation, step: int, found: tuple[Field, ...]) -> Relation:

@@ -7,13 +7,16 @@ needs no division. Beside rows that an outer join keeps, what it is made of is N
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 
+from tacit.plan.algebra import bounds
 from tacit.plan.algebra.expressions import is_clear_only, reference, substitute, with_nulls
+from tacit.plan.algebra.fractions import null_if_zero, with_null_for_zero
 from tacit.plan.algebra.functions import is_strict
 from tacit.plan.algebra.relations import (
+    Aggregate,
     Broadcast,
     Call,
     ColumnRef,
@@ -34,6 +37,8 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.trees import over_children
 from tacit.plan.algebra.types import Boolean, Double
 from tacit.plan.facts.fields import fields, names
+from tacit.plan.rules.push_up import is_divisor
+from tacit.plan.rules.roundings import exactly, means_of
 from tacit.plan.rules.united_quotients import united
 
 TRUE = Literal(True, Boolean())
@@ -42,13 +47,17 @@ Parts = Mapping[str, Expr]
 """DOUBLE columns, each as an expression over the relation's columns."""
 
 
-def with_quotients_above(relation: Relation) -> Relation:
-    """The tree whose DOUBLEs are computed as high as they can be; with the same columns."""
-    return _Lifting().whole(relation)
+def with_quotients_above(relation: Relation, *, exact: bool = True) -> Relation:
+    """The tree whose DOUBLEs are computed as high as they can be; with the same columns.
+
+    exact: averages and quotients are rounded exactly, so that nodes can. Else DuckDB rounds DOUBLEs.
+    """
+    return _Lifting(exact).whole(relation)
 
 
 @dataclass
 class _Lifting:
+    exact: bool
     names: set[str] = field(default_factory=set)
 
     def whole(self, relation: Relation) -> Relation:
@@ -64,10 +73,13 @@ class _Lifting:
         match relation:
             case Project(input, outputs):
                 below, parts = self.of(input)
-                return self._projected(below, tuple((name, substitute(each, parts)) for name, each in outputs))
+                over = self._over_parts(below, parts)
+                return self._projected(below, tuple((name, over(each)) for name, each in outputs))
             case Filter(input, predicate):
                 below, parts = self.of(input)
-                return Filter(below, substitute(predicate, parts)), parts
+                return Filter(below, self._over_parts(below, parts)(predicate)), parts
+            case Aggregate():
+                return self._grouped(relation)
             case Join() | FullJoin():
                 return self._joined(relation)
             case Pairs(left, right):
@@ -82,6 +94,24 @@ class _Lifting:
                 return self._united(relation)
             case _:
                 return over_children(relation, self.whole), {}
+
+    def _over_parts(self, input: Relation, parts: Parts) -> Callable[[Expr], Expr]:
+        """What an expression is over an input without its DOUBLEs."""
+        if not self.exact:
+            return lambda expr: substitute(expr, parts)
+        means = means_of(input)
+        return lambda expr: exactly(substitute(expr, parts), means)
+
+    def _grouped(self, relation: Aggregate) -> tuple[Relation, Parts]:
+        """Groups by exact numbers in place of DOUBLEs that are different where these are."""
+        below, parts = self.of(relation.input)
+        aggregated = {each.column for each in relation.aggregations if each.column is not None}
+        used = {*relation.keys, *aggregated} & parts.keys()
+        names = {name: column.name for name in used if (column := _told_apart(parts[name])) is not None}
+        if not used or len(names) < len(used) or not used <= {*relation.keys}:
+            return over_children(relation, self.whole), {}
+        keys, carried = (tuple(names.get(key, key) for key in each) for each in (relation.keys, relation.carried))
+        return replace(relation, input=below, keys=keys, carried=carried), {name: parts[name] for name in names}
 
     def _projected(self, input: Relation, outputs: tuple[tuple[str, Expr], ...]) -> tuple[Relation, Parts]:
         kept = {name: each for name, each in outputs if not _is_quotient(each)}
@@ -132,6 +162,8 @@ class _Lifting:
         """The expression over columns for its parts that nodes can compute. columns: those parts, by their names."""
         if isinstance(expr, Literal):
             return expr
+        if (divisor := null_if_zero(expr)) is not None:
+            return with_null_for_zero(self._over(divisor, name, columns, taken))
         if not isinstance(expr, Call) or not is_clear_only(expr):
             if expr not in columns:
                 columns[expr] = self._fresh(name, taken)
@@ -142,6 +174,17 @@ class _Lifting:
         found = next(each for each in (f"{name}_part{n}" for n in count(1)) if each not in self.names | taken)
         self.names.add(found)
         return found
+
+
+def _told_apart(expr: Expr) -> ColumnRef | None:
+    """The column of exact numbers of which a DOUBLE tells all apart, if it is one of such a column."""
+    match expr:
+        case Call("cast", (ColumnRef() as column,), Double()) if bounds.is_told_by_double(column.type):
+            return column
+        case Call("div", (Call("cast") as dividend, by)) if is_divisor(by):
+            return _told_apart(dividend)
+        case _:
+            return None
 
 
 def _where(present: str, value: Expr) -> Call:
