@@ -21,6 +21,7 @@
 
 mod blocks;
 mod convolution;
+mod element;
 mod kernel;
 #[cfg(target_arch = "x86_64")]
 mod limbs;
@@ -36,7 +37,7 @@ mod thin;
 mod wide;
 
 pub use convolution::Convolution;
-pub use kernel::Element;
+pub use element::Element;
 pub use pool::Pool;
 
 use blocks::{Lane, Places, accumulate, widths};

@@ -3,15 +3,11 @@
 use std::ops::Range;
 
 use super::pack::Operand;
-use super::portable::Portable;
-#[cfg(target_arch = "x86_64")]
-use super::{limbs::Limbs, narrow::Narrow, wide::Wide};
-use crate::Ring;
 
 /// Elements of the largest tile.
 pub const TILE: usize = 128;
 
-/// Positions of the inner dimension that are packed and multiplied at a time, at most. [`Limbs`](super::limbs) has room
+/// Positions of the inner dimension that are packed and multiplied at a time, at most. `limbs` has room
 /// for 1,300 products before carries have to move.
 pub const DEPTH: usize = 256;
 
@@ -45,31 +41,4 @@ pub trait MicroKernel<R>: Sync {
 
     /// The product of panels of A and B of equal depth, at most [`DEPTH`]: the tile's rows one behind the other.
     fn multiply(&self, a: &[u64], b: &[u64], tile: &mut [R; TILE]);
-}
-
-/// A ring with products of matrices.
-pub trait Element: Ring {
-    /// The micro-kernels of this processor, the fastest first.
-    #[doc(hidden)]
-    fn kernels() -> impl Iterator<Item = &'static dyn MicroKernel<Self>>;
-}
-
-impl Element for u64 {
-    fn kernels() -> impl Iterator<Item = &'static dyn MicroKernel<Self>> {
-        #[cfg(target_arch = "x86_64")]
-        let wider = [Wide::detect(), Narrow::detect()].into_iter().flatten();
-        #[cfg(not(target_arch = "x86_64"))]
-        let wider = std::iter::empty();
-        wider.chain(std::iter::once(&Portable as _))
-    }
-}
-
-impl Element for u128 {
-    fn kernels() -> impl Iterator<Item = &'static dyn MicroKernel<Self>> {
-        #[cfg(target_arch = "x86_64")]
-        let wider = Limbs::detect().into_iter();
-        #[cfg(not(target_arch = "x86_64"))]
-        let wider = std::iter::empty();
-        wider.chain(std::iter::once(&Portable as _))
-    }
 }

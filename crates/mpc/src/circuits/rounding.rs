@@ -5,8 +5,8 @@ use tacit_math::Ring;
 use super::arithmetic::carry_of_summands;
 use crate::{Backend, Result, linear};
 
-/// x / 2^by rounded down, for -2^(k-2) <= x < 2^(k-2) in a ring of k bits. Exact: for integers, for what is released and
-/// for keys of comparisons. [`Backend::truncate_apart`], the carry of `by` bits and an injection.
+/// x / 2^by rounded down, for -2^(k-2) <= x < 2^(k-2) in a ring of k bits. Exact: for integers, for what is released
+/// and for keys of comparisons. [`Backend::truncate_apart`], the carry of `by` bits and an injection.
 ///
 /// # Errors
 /// As the engine's.

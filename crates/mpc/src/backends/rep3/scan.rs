@@ -310,7 +310,8 @@ impl Rep3 {
         let numbers = Numbers::of(z[0].len());
         let mut messages = wave.buffers(&mut self.session);
         let mut in_messages = wave.in_messages(&mut messages);
-        let rooms = wave.message_rooms(&mut in_messages).into_iter().zip(wave.slices(z));
+        let rooms =
+            wave.message_rooms(&mut in_messages).into_iter().zip(wave.slices(z.iter_mut().map(Vec::as_mut_slice)));
         let blocks = blocks_of_columns(wave, 1);
         let drawn = self.with_next.parts(blocks.clone()).into_iter().zip(self.with_previous.parts(blocks));
         wave.compute(rooms.zip(drawn), |_, ((mut message, z), (mut added, mut subtracted))| {
