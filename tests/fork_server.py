@@ -38,6 +38,7 @@ BEYOND = 100
 
 def load() -> None:
     """Import all modules of tacit, and keep the collector of garbage from them, so that copies share their memory."""
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # NumPy starts threads when it is imported
     for module in pkgutil.walk_packages(tacit.__path__, "tacit."):
         if not module.name.endswith("__main__"):
             import_module(module.name)

@@ -23,7 +23,7 @@ def test_the_page_lists_what_is_tested() -> None:
     expected = text[: text.index(START)] + START + "".join(rows())
     if os.environ.get("TACIT_UPDATE_GOLDEN"):
         PAGE.write_text(expected)
-    assert text == expected, "TACIT_UPDATE_GOLDEN=1 pytest tests/array/test_page.py writes the page anew"
+    assert text == expected, "TACIT_UPDATE_GOLDEN=1 pytest tests/programs/test_page.py writes the page anew"
 
 
 def rows() -> Iterator[str]:
