@@ -26,28 +26,24 @@ class Windows:
         return f" WINDOW {name} AS (PARTITION BY {writer.pick(scope).text} ORDER BY {order}{self._direction()})"
 
     def several(self, scope: Sequence[Name], count: int) -> list[Output]:
-        """Window functions of one query.
+        """Window functions of one query, of which the first alone may tell peers apart.
 
-        Those that tell peers apart are over rows in one order, by all columns that they can show. Rows that are the
-        same in all of these might have the number of one in one order, and of the other in another one.
+        Rows that are the same in all columns that can show might have the number of one in one order, and of the other
+        in another one. So partitions are by such columns, too.
         """
-        writer, shown = self.writer, [name for name in scope if name.shown]
-        total = f"ORDER BY {', '.join(f'{name.text}{self._direction()}' for name in writer.chance.shuffled(shown))}"
-        telling = self._partition(scope), total
-        return [self._window(scope, shown, telling) for _ in range(count)]
+        shown = [name for name in scope if name.shown]
+        return [self._window(scope if count == 1 else shown, shown, telling=at == 0) for at in range(count)]
 
-    def _partition(self, scope: Sequence[Name]) -> str:
-        return f"PARTITION BY {self.writer.pick(scope).text} " if self.writer.often(2) else ""
-
-    def _window(self, scope: Sequence[Name], shown: Sequence[Name], telling: tuple[str, str]) -> Output:
-        """telling: the partition and the order of a function that tells peers apart."""
-        writer, (parts, total) = self.writer, telling
+    def _window(self, scope: Sequence[Name], shown: Sequence[Name], *, telling: bool) -> Output:
+        """One that tells peers apart is over rows in the order of all columns that it can show."""
+        writer = self.writer
         numbers = [name for name in shown if name.family in ("whole", "decimal")]
-        partition = self._partition(scope)
+        partition = f"PARTITION BY {writer.pick(scope).text} " if writer.often(2) else ""
         some = ", ".join(f"{writer.pick(shown).text}{self._direction()}" for _ in range(writer.pick([1, 1, 2])))
         order = f"ORDER BY {some}" if not writer.often(3) else ""
+        total = f"ORDER BY {', '.join(f'{name.text}{self._direction()}' for name in writer.chance.shuffled(shown))}"
         frame = ""
-        if writer.often(2):
+        if telling and writer.often(2):
             start, end = sorted((writer.pick([-9, -3, -1, 0, 1, 4]), writer.pick([-2, -1, 0, 1, 2, 9])))
             bounds = [self._bound(start), self._bound(end)]
             bounds[0] = writer.pick([bounds[0], bounds[0], "UNBOUNDED PRECEDING"])
@@ -59,16 +55,18 @@ class Windows:
         of = writer.pick(shown).text
         shifted = f"{of}, {writer.pick([1, 1, 2, 0, 40])}{writer.pick(['', f', {of}'])}"
         calls = {
-            "row_number()": total, "rank()": f"ORDER BY {some}", "dense_rank()": f"ORDER BY {some}",
-            f"ntile({writer.pick([1, 3, 7])})": total, f"lag({shifted})": total, f"lead({shifted})": total,
-            f"first_value({of})": total + frame, f"last_value({of})": total + frame,
+            "rank()": f"ORDER BY {some}", "dense_rank()": f"ORDER BY {some}",
             "count(*)": order + frame, f"count({of})": order + frame, f"min({of})": order + frame,
             f"max({of})": order + frame,
         }  # fmt: skip
         calls |= {f"{name}({writer.pick(numbers).text})": order + frame for name in ("sum", "avg") if numbers}
+        if telling:
+            calls |= {
+                "row_number()": total, f"ntile({writer.pick([1, 3, 7])})": total, f"lag({shifted})": total,
+                f"lead({shifted})": total, f"first_value({of})": total + frame, f"last_value({of})": total + frame,
+            }  # fmt: skip
         call = writer.pick(sorted(calls))
-        over = f"{parts if calls[call].startswith(total) else partition}{calls[call]}"
-        text = writer.note(f"{call.split('(')[0]} OVER", f"{call} OVER ({over})")
+        text = writer.note(f"{call.split('(')[0]} OVER", f"{call} OVER ({partition}{calls[call]})")
         return Output(text, self.fresh("o"), double=call.startswith("avg"))
 
     def _direction(self) -> str:
