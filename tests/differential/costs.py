@@ -40,7 +40,7 @@ def assert_as_declared(plan: PlacedPlan, figures: Mapping[str, Figures]) -> None
             metered = figures[node][declared["step"]]
             expected = declared["rounds"], declared["rounds_ahead"], sent
             found = metered["rounds"], metered["rounds_ahead"], metered["bytes_sent"]
-            assert found == expected, (declared["step"], node)
+            assert found == expected, (declared["step"], node, found, expected)
 
 
 def _sizes(plan: PlacedPlan, figures: Mapping[str, Figures]) -> dict[int, int] | None:

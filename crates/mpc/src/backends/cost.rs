@@ -78,6 +78,10 @@ pub trait Costs: Default {
     fn orders(&mut self, _steps: &[Needs]) -> Vec<Ordered<Self::Order>> {
         Vec::new()
     }
+    /// What is made for needs that nobody foresaw, when they come.
+    fn unforeseen(&mut self, _needs: &Needs) -> Vec<Ordered<Self::Order>> {
+        Vec::new()
+    }
     /// Inner products, one for each output, over a ring of `bytes` bytes an element.
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost;
     /// Vectors of these lengths over a ring of `bytes` bytes an element, each times a bit.

@@ -146,6 +146,11 @@ impl<E: Costs> Tally<E> {
         self.engine.orders(steps)
     }
 
+    /// What is made for needs that nobody foresaw ([`Costs::unforeseen`]).
+    pub fn unforeseen(&mut self, needs: &Needs) -> Vec<Ordered<E::Order>> {
+        self.engine.unforeseen(needs)
+    }
+
     /// Counts a table that an owner will share, without data.
     pub fn columns(&self, shape: Shape) -> Rows<Self> {
         let rows = shape.rows;

@@ -279,6 +279,10 @@ impl Costs for TwoCosts {
         self.ahead.as_mut().map(|ahead| ahead.orders(steps, &self.terms)).unwrap_or_default()
     }
 
+    fn unforeseen(&mut self, needs: &Needs) -> Vec<Ordered<Order>> {
+        self.ahead.as_mut().map(|ahead| ahead.unforeseen(needs, &self.terms)).unwrap_or_default()
+    }
+
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost {
         let products = outputs.iter().map(|output| output.rows * output.count).sum();
         if products == 0 {

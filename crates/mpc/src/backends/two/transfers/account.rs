@@ -201,17 +201,31 @@ impl Foreseen {
                 let account = &mut self.accounts[direction];
                 if let Some(filling) = account.short_of(need, coming[direction], terms) {
                     account.put_in(filling);
-                    let order = Order { direction, filling };
-                    let mut processor = Processor::new(terms.prices.clone());
-                    processor.add(Work::BaseOts, (!std::mem::replace(&mut self.begun, true)).into());
-                    let cost = order.cost(&mut self.streamed, &mut processor);
-                    orders.push(Ordered { step, order, cost, processor: processor.take() });
+                    orders.push(self.ordered(step, Order { direction, filling }, terms));
                 }
-                account.take(need);
+                self.accounts[direction].take(need);
                 coming[direction] -= need;
             }
         }
         orders
+    }
+
+    /// What is made for needs that are not foreseen, as they come.
+    pub(in crate::backends::two) fn unforeseen(&mut self, needs: &Needs, terms: &Terms) -> Vec<Ordered<Order>> {
+        let mut orders = Vec::new();
+        for &need in &needs.0 {
+            let made = made_for(&mut self.accounts, need, terms);
+            orders.extend(made.into_iter().map(|order| self.ordered(0, order, terms)));
+        }
+        orders
+    }
+
+    /// An order with what making it costs.
+    fn ordered(&mut self, step: usize, order: Order, terms: &Terms) -> Ordered<Order> {
+        let mut processor = Processor::new(terms.prices.clone());
+        processor.add(Work::BaseOts, (!std::mem::replace(&mut self.begun, true)).into());
+        let cost = order.cost(&mut self.streamed, &mut processor);
+        Ordered { step, order, cost, processor: processor.take() }
     }
 }
 
