@@ -93,8 +93,6 @@ pub struct Forecast<E: Costs> {
     permits: Vec<Json>,
     /// The last step that takes the table of a step, by that one's id.
     last: HashMap<usize, usize>,
-    /// What a `resize` needs until it knows its number of rows.
-    counting: Needs,
 }
 
 impl<E: Costs> Forecast<E> {
@@ -108,8 +106,8 @@ impl<E: Costs> Forecast<E> {
         if ahead {
             executor.backend_mut().make_ahead();
         }
-        let (tables, permits, last, counting) = Default::default();
-        Self { executor, tables, parties: parties.clone(), permits, last, counting }
+        let (tables, permits, last) = Default::default();
+        Self { executor, tables, parties: parties.clone(), permits, last }
     }
 
     /// The same of these operators, which drops a table after its last use, as a run does. So memory is foreseen, too.
@@ -120,7 +118,7 @@ impl<E: Costs> Forecast<E> {
     }
 
     /// The costs of the next [stretch](stretches), and what is to be made ahead for it, each with the position of its
-    /// step in the stretch. What a `resize` needs to count is needed before the stretch is known: it is made as it
+    /// step in the stretch. A `resize` that counts has ended when its number is known: what it needs is made as it
     /// comes.
     ///
     /// # Errors
@@ -136,7 +134,9 @@ impl<E: Costs> Forecast<E> {
             costs.push(self.step(operator, input_rows, &circuit)?);
             needs.push(self.executor.backend_mut().take_needs());
         }
-        let unforeseen = self.executor.backend_mut().unforeseen(&std::mem::take(&mut self.counting));
+        let counting = matches!(operators.first(), Some(Operator::Resize(Resize { rows: None, .. })));
+        let unforeseen = if counting { std::mem::take(&mut needs[0]) } else { Needs::default() };
+        let unforeseen = self.executor.backend_mut().unforeseen(&unforeseen);
         let orders = self.executor.backend_mut().orders(&needs);
         for Ordered { step, cost, processor, .. } in unforeseen.iter().chain(&orders) {
             let step = &mut costs[*step];
@@ -153,7 +153,7 @@ impl<E: Costs> Forecast<E> {
         input_rows: &HashMap<usize, usize>,
         circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
     ) -> Result<StepCost> {
-        let Self { executor, tables, parties, permits, last, counting } = self;
+        let Self { executor, tables, parties, permits, last } = self;
         let inputs = operator.inputs().into_iter().map(|id| table(tables, operator, id).cloned());
         let mut inputs = inputs.collect::<Result<Vec<Table<Tally<E>>>>>()?;
         tables.retain(|id, _| last.get(id) != Some(&operator.id()));
@@ -201,8 +201,7 @@ impl<E: Costs> Forecast<E> {
             }
             Operator::Resize(Resize { id, rows: None, .. }) => {
                 let rows = known(operator, *id, input_rows)?;
-                let (table, needs) = executor.resize(operator, inputs.swap_remove(0), rows)?;
-                *counting = needs;
+                let table = executor.resize(operator, inputs.swap_remove(0), rows)?;
                 (table.rows(), Some(table))
             }
             _ => {

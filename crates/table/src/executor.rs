@@ -1,7 +1,7 @@
 //! Execution of a placed plan's operators, one after the other, at one node.
 
 use tacit_math::KeyedHash;
-use tacit_mpc::backends::{Costs, Needs, Tally};
+use tacit_mpc::backends::{Costs, Tally};
 use tacit_mpc::{Backend, Permits, Rows};
 
 use crate::data::DataTable;
@@ -150,20 +150,16 @@ impl<B: Backend> Executor<B> {
 }
 
 impl<E: Costs> Executor<Tally<E>> {
-    /// A `resize` whose number of rows is told, as an engine without data opens none; and what it needs until it is.
+    /// A `resize` whose number of rows is told, as an engine without data opens none.
     pub(crate) fn resize(
         &mut self,
         operator: &Operator,
         table: Table<Tally<E>>,
         rows: usize,
-    ) -> Result<(Table<Tally<E>>, Needs)> {
+    ) -> Result<Table<Tally<E>>> {
         let Operator::Resize(x) = operator else { return Err(misplaced(operator, "resize")) };
         let Self { backend, permits, parties, .. } = self;
-        in_step(backend, operator, |b| {
-            let number = resize::number(b, permits, parties, &table, x, Some(rows))?;
-            let counting = b.take_needs();
-            Ok((resize::cut(b, table, x, number)?, counting))
-        })
+        in_step(backend, operator, |b| resize::resize(b, permits, parties, table, x, Some(rows)))
     }
 
     /// Has these permits instead of all earlier ones. Only an engine without data takes new permits on the way.

@@ -24,33 +24,15 @@ pub(crate) fn resize<B: Backend>(
     resize: &Resize,
     told: Option<usize>,
 ) -> Result<Table<B>> {
-    let number = number(b, permits, parties, &table, resize, told)?;
-    cut(b, table, resize, number)
-}
-
-/// The number of valid rows, opened. None where the plan has a bound, or no row is known to be invalid.
-pub(crate) fn number<B: Backend>(
-    b: &mut B,
-    permits: &mut Permits,
-    parties: &Parties,
-    table: &Table<B>,
-    resize: &Resize,
-    told: Option<usize>,
-) -> Result<Option<usize>> {
-    match (permit(permits, parties, resize)?, &table.valid) {
-        (Some(permit), Some(valid)) => Ok(Some(count(b, valid, permit, told)?)),
-        _ => Ok(None),
-    }
-}
-
-/// The table without the rows that are too many. number: that of valid rows, where it was opened.
-pub(crate) fn cut<B: Backend>(b: &mut B, table: Table<B>, resize: &Resize, number: Option<usize>) -> Result<Table<B>> {
+    let permit = permit(permits, parties, resize)?;
     let Some(valid) = table.valid.clone() else { return Ok(table) };
-    if let Some(rows) = number {
-        return Ok(Table { valid: None, ..first(b, table, &valid, rows)? });
-    }
-    let rows = resize.rows.map_or(table.rows, |rows| rows.min(table.rows));
-    if rows < table.rows { first(b, table, &valid, rows) } else { Ok(table) }
+    let Some(permit) = permit else {
+        let rows = resize.rows.map_or(table.rows, |rows| rows.min(table.rows));
+        return if rows < table.rows { first(b, table, &valid, rows) } else { Ok(table) };
+    };
+    let rows = count(b, &valid, permit, told)?;
+    let table = first(b, table, &valid, rows)?;
+    Ok(Table { valid: None, ..table })
 }
 
 /// The permit to open how many rows are valid; None where the plan has a bound.
