@@ -6,7 +6,6 @@ use crate::format::{count, seconds};
 use crate::statistics::Summary;
 use crate::{Result, limits, machine};
 use serde::Serialize;
-use std::hint::black_box;
 use std::time::{Duration, Instant};
 use tacit_math::matrix::{self, Convolution, Element, View};
 use tacit_math::{Prg, Seed, Workers};
@@ -126,7 +125,7 @@ fn measure<R: Element>(
 fn pass(mut work: impl FnMut()) -> f64 {
     let (mut calls, start) = (0, Instant::now());
     while calls == 0 || start.elapsed() < Duration::from_millis(10) {
-        black_box(work());
+        work();
         calls += 1;
     }
     start.elapsed().as_secs_f64() / f64::from(calls)
