@@ -220,7 +220,7 @@ pub struct Gates {
     pub json: bool,
 }
 
-/// Which measurements of products of matrices.
+/// Measurements of products of matrices.
 pub struct Products {
     /// Numbers of threads.
     pub threads: Vec<usize>,

@@ -11,7 +11,7 @@ pub const TILE: usize = 128;
 /// for 1,300 products before carries have to move.
 pub const DEPTH: usize = 256;
 
-/// What a micro-kernel works on. Both sides of a tile are 4, 8 or 32.
+/// Sizes of a micro-kernel's tile. Both sides are 4, 8 or 32.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     /// Rows of a tile: the width of a panel of A.

@@ -78,7 +78,7 @@ pub trait Costs: Default {
     fn orders(&mut self, _steps: &[Needs]) -> Vec<Ordered<Self::Order>> {
         Vec::new()
     }
-    /// What is made for needs that nobody foresaw, when they come.
+    /// The stock for unforeseen needs: made when a step asks for it.
     fn unforeseen(&mut self, _needs: &Needs) -> Vec<Ordered<Self::Order>> {
         Vec::new()
     }

@@ -146,7 +146,7 @@ impl<E: Costs> Tally<E> {
         self.engine.orders(steps)
     }
 
-    /// What is made for needs that nobody foresaw ([`Costs::unforeseen`]).
+    /// The stock for unforeseen needs ([`Costs::unforeseen`]).
     pub fn unforeseen(&mut self, needs: &Needs) -> Vec<Ordered<E::Order>> {
         self.engine.unforeseen(needs)
     }

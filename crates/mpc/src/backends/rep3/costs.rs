@@ -30,7 +30,7 @@ fn dealt(rows: &[usize], by_dealer: usize, exchanged: usize) -> Cost {
     Cost { rounds: 2, ..by_thirds(rows, by_dealer, exchanged) }
 }
 
-/// What the dealer of each third of the rows sends, and what both others send.
+/// Bytes from the dealer of each third of the rows, and from both other nodes.
 fn by_thirds(rows: &[usize], by_dealer: usize, by_others: usize) -> Cost {
     let of = |node: usize, dealer: usize| if node == dealer { by_dealer } else { by_others };
     let sent = |node| {

@@ -273,7 +273,7 @@ impl Rep3 {
         messages
     }
 
-    /// What this node's shares of e add up to: zero at node 1, one at node 2.
+    /// The sum of this node's shares of e: zero at node 1, one at node 2.
     fn total(&self) -> u32 {
         u32::from(self.me() == 2)
     }
