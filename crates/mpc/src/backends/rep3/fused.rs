@@ -31,15 +31,23 @@ impl Rep3 {
         terms: &Terms<'_, R>,
         by: usize,
     ) -> Result<Vec<Share<Vec<R>>>> {
-        let masked = self.masked_products(terms)?;
+        self.truncated_outputs(&outputs(terms), by)
+    }
+
+    /// Sums of what nodes have of them by themselves, truncated.
+    pub(super) fn truncated_outputs<R: Ring>(
+        &mut self,
+        outputs: &[Output<'_, R>],
+        by: usize,
+    ) -> Result<Vec<Share<Vec<R>>>> {
+        let masked = self.masked_products(outputs)?;
         self.truncated(&masked, by)
     }
 
-    fn masked_products<R: Ring>(&mut self, terms: &Terms<'_, R>) -> Result<Vec<Summands<'static, R>>> {
+    fn masked_products<R: Ring>(&mut self, outputs: &[Output<'_, R>]) -> Result<Vec<Summands<'static, R>>> {
         self.session.next_round();
-        let outputs = outputs(terms);
-        let of_previous = self.mask_products(&outputs, Dealer::Previous)?;
-        let of_next = self.mask_products(&outputs, Dealer::Next)?;
+        let of_previous = self.mask_products(outputs, Dealer::Previous)?;
+        let of_next = self.mask_products(outputs, Dealer::Next)?;
         let (me, peers) = (self.me(), [self.next(), self.previous()]);
         let mut known: Vec<Vec<R>> = outputs.iter().map(|output| own_products(output, me)).collect();
         // Step 3: s = z - r.
@@ -49,7 +57,7 @@ impl Rep3 {
                 s.iter_mut().zip(part).for_each(|(s, part)| *s = s.add(part));
             }
         }
-        let masked = known.into_iter().zip(of_previous.into_iter().zip(of_next)).zip(&outputs);
+        let masked = known.into_iter().zip(of_previous.into_iter().zip(of_next)).zip(outputs);
         Ok(masked
             .map(|((s, (of_previous, of_next)), x)| Summands::Masked { rows: x.len(), s, of_previous, of_next })
             .collect())

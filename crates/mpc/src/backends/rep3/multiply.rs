@@ -40,7 +40,7 @@ pub(super) struct Output<'a, C> {
 
 impl<C: Cell> Output<'_, C> {
     pub fn len(&self) -> usize {
-        self.terms.first().map_or(0, |term| term.x[0].len())
+        self.terms.first().map(|term| term.x[0]).or(self.base).map_or(0, <[C]>::len)
     }
 
     /// z_i += the base and the products, for the elements from `at`.
