@@ -93,7 +93,8 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
     yield report.heading(facts())
     program = (
         built()
-        if {"limits", "products", "operations", "arrays", "transfers", "garbling", "psi", "relatives"} & set(options.parts)
+        if {"limits", "products", "operations", "arrays", "transfers", "garbling", "psi", "relatives"}
+        & set(options.parts)
         else ""
     )
     found: list[Measured] = []

@@ -5,7 +5,9 @@ use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
 use crate::function::Evaluation;
-use crate::{Apart, Bilinear, Block, Linear, LinearScan, MatrixProduct, Permit, Result, Rows, Shape, SharedTypes, Split};
+use crate::{
+    Apart, Bilinear, Block, Linear, LinearScan, MatrixProduct, Permit, Result, Rows, Shape, SharedTypes, Split,
+};
 use crate::{bilinear, linear};
 
 /// A secure computation engine at one node. Every node calls the same methods with the same public arguments in the
@@ -136,8 +138,8 @@ pub trait Backend: SharedTypes {
         self.truncate(&products.iter().collect::<Vec<_>>(), by)
     }
 
-    /// Products of matrices and convolutions. An engine has one round and one word an element for them, or makes them of
-    /// [`Backend::inner_products`], a bounded number of products at a time.
+    /// Products of matrices and convolutions. An engine has one round and one word an element for them, or makes them
+    /// of [`Backend::inner_products`], a bounded number of products at a time.
     ///
     /// # Panics
     /// If an operand reaches beyond its vector.
@@ -166,7 +168,7 @@ pub trait Backend: SharedTypes {
         &mut self,
         products: &[MatrixProduct<'_, Self::Vector<R>>],
     ) -> Result<Vec<Self::Vector<R>>> {
-        self.bilinear(&products.iter().map(|product| product.bilinear()).collect::<Vec<_>>())
+        self.bilinear(&products.iter().map(MatrixProduct::bilinear).collect::<Vec<_>>())
     }
 
     /// Products of matrices that are truncated: [`Backend::bilinear_truncate`] of them.
@@ -178,7 +180,7 @@ pub trait Backend: SharedTypes {
         products: &[MatrixProduct<'_, Self::Vector<R>>],
         by: usize,
     ) -> Result<Vec<Self::Vector<R>>> {
-        self.bilinear_truncate(&products.iter().map(|product| product.bilinear()).collect::<Vec<_>>(), by)
+        self.bilinear_truncate(&products.iter().map(MatrixProduct::bilinear).collect::<Vec<_>>(), by)
     }
 
     /// The rows in a uniformly random order that no node knows.

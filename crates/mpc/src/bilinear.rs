@@ -10,8 +10,8 @@ use tacit_math::{Ring, lanes};
 
 use crate::{Backend, Linear, Result, linear};
 
-/// A product of matrices. Element (i, j) of each is `start + i * row_stride + j * column_stride` of its vector.
-#[derive(Clone, Copy, Debug)]
+/// A product of two matrices. Element (i, j) of each is `start + i * row_stride + j * column_stride` of its vector.
+#[derive(Debug)]
 pub struct MatrixProduct<'a, V> {
     /// The vector with the left matrix, `rows` x `inner`.
     pub x: &'a V,
@@ -29,6 +29,14 @@ pub struct MatrixProduct<'a, V> {
     pub y_layout: Layout,
 }
 
+impl<V> Clone for MatrixProduct<'_, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for MatrixProduct<'_, V> {}
+
 /// Where a matrix lies in a vector. Elements may coincide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -41,12 +49,12 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Row after row, each of so many elements.
+    /// Row after row, each of this number of elements.
     pub fn rows_of(columns: usize) -> Self {
         Self { start: 0, row_stride: columns, column_stride: 1 }
     }
 
-    /// Column after column, each of so many elements: the transpose of a matrix that lies row after row.
+    /// Column after column, each of this number of elements: the transpose of a matrix that lies row after row.
     pub fn columns_of(rows: usize) -> Self {
         Self { start: 0, row_stride: 1, column_stride: rows }
     }
@@ -86,15 +94,15 @@ impl<'a, V> MatrixProduct<'a, V> {
     }
 
     /// As a map of both vectors.
-    pub fn bilinear(self) -> Bilinear<'a, V> {
-        let Self { x, y, rows, inner, columns, x_layout, y_layout } = self;
+    pub fn bilinear(&self) -> Bilinear<'a, V> {
+        let Self { x, y, rows, inner, columns, x_layout, y_layout } = *self;
         let matrices = Matrices { rows, inner, columns, x: x_layout, y: y_layout };
         Bilinear { x, y, starts: [x_layout.start, y_layout.start], form: Form::Matrices(matrices) }
     }
 }
 
 /// A map of two vectors that is linear in each of them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Bilinear<'a, V> {
     /// The vector with the first operand.
     pub x: &'a V,
@@ -105,6 +113,14 @@ pub struct Bilinear<'a, V> {
     /// Which map.
     pub form: Form,
 }
+
+impl<V> Clone for Bilinear<'_, V> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<V> Copy for Bilinear<'_, V> {}
 
 /// Sizes of a product of matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,9 +184,13 @@ impl Form {
                 Some([x.at(element / columns, term), y.at(term, element % columns)])
             }
             Self::Convolution(sizes) => {
-                let [image, filter, row, column] = places(element, [sizes.filters, sizes.output()[0], sizes.output()[1]]);
+                let [image, filter, row, column] =
+                    places(element, [sizes.filters, sizes.output()[0], sizes.output()[1]]);
                 let [_, channel, i, j] = places(term, [sizes.channels, sizes.window[0], sizes.window[1]]);
-                Some([pixel(sizes, [image, channel], [row, column], [i, j])?, filter * sizes.channels * area(sizes.window) + term])
+                Some([
+                    pixel(sizes, [image, channel], [row, column], [i, j])?,
+                    filter * sizes.channels * area(sizes.window) + term,
+                ])
             }
             Self::GradientOfFilters(sizes) => {
                 let [filter, channel, i, j] = places(element, [sizes.channels, sizes.window[0], sizes.window[1]]);
@@ -243,14 +263,16 @@ impl<V> Bilinear<'_, V> {
     /// Where both operands lie in their vectors.
     pub(crate) fn ranges(&self) -> [Range<usize>; 2] {
         let [x, y, _] = self.form.lengths();
-        [(self.starts[0], x), (self.starts[1], y)].map(|(start, length)| if length == 0 { 0..0 } else { start..start + length })
+        [(self.starts[0], x), (self.starts[1], y)]
+            .map(|(start, length)| if length == 0 { 0..0 } else { start..start + length })
     }
 }
 
 /// Sums of products that are worth a lane of their own.
 pub(crate) fn each_worth<V>(products: &[Bilinear<'_, V>]) -> bool {
     const WORTH_IT: usize = 1 << 16;
-    products.len() > 1 && products.iter().map(|product| product.rows() * product.form.terms()).sum::<usize>() >= WORTH_IT
+    products.len() > 1
+        && products.iter().map(|product| product.rows() * product.form.terms()).sum::<usize>() >= WORTH_IT
 }
 
 /// Products that are made at a time: bounds the memory of their factors.
@@ -325,10 +347,10 @@ pub(crate) fn by_inner_products<R: Element, B: Backend>(
 fn factors<R: Ring, V: Linear<Vec<R>>>(product: &Bilinear<'_, V>, piece: &Piece) -> [Vec<V>; 2] {
     let rows = piece.elements.len();
     [(product.x, 0), (product.y, 1)].map(|(vector, side)| {
-        let start = product.starts[side];
+        let (form, start) = (product.form, product.starts[side]);
         V::map_many(&[vector], piece.terms.len(), rows, |columns| {
             let factor = |element, term| {
-                let place = product.form.term(element, term);
+                let place = form.term(element, term);
                 place.map_or(R::ZERO, |places| columns[0][start + places[side]])
             };
             let of_term = |term| piece.elements.clone().map(|element| factor(element, term)).collect();

@@ -8,7 +8,9 @@ use tacit_net::PartyId;
 use crate::bits::{planes_of, vector_of};
 use crate::linear::Column;
 use crate::ops::nonzero_digits;
-use crate::{Apart, Backend, Bilinear, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes, Split};
+use crate::{
+    Apart, Backend, Bilinear, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes, Split,
+};
 
 /// A value in clear, in place of a share.
 #[derive(Clone)]

@@ -84,8 +84,8 @@ pub trait Costs: Default {
     }
     /// Inner products, one for each output, over a ring of `bytes` bytes an element.
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost;
-    /// Products of matrices and convolutions, of which so many elements come out. None of an engine that makes them of
-    /// inner products.
+    /// Products of matrices and convolutions, from the number of elements that come out of each. None of an engine that
+    /// makes them of inner products.
     fn bilinear(&mut self, _outputs: &[usize], _bytes: usize) -> Option<Cost> {
         None
     }

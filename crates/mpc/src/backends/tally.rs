@@ -15,12 +15,14 @@ use tacit_net::{Cost, PartyId};
 use super::clients;
 use super::cost::{Costs, Needs, Ordered, Products};
 use super::stored::{Memory, Stored};
+use crate::bilinear;
 use crate::circuits::Evaluation;
 use crate::linear::Column;
 use crate::ops::nonzero_digits;
 use crate::products::common_factors;
-use crate::{Apart, Backend, Bilinear, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split};
-use crate::bilinear;
+use crate::{
+    Apart, Backend, Bilinear, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split,
+};
 
 /// A column of which only the number of rows is known, and what it takes of memory.
 #[derive(Clone)]

@@ -219,7 +219,8 @@ fn terms(c: &Convolution) -> Vec<[usize; 3]> {
             for (row, column) in (0..height).flat_map(|row| (0..width).map(move |column| (row, column))) {
                 for (i, j) in (0..c.window[0]).flat_map(|i| (0..c.window[1]).map(move |j| (i, j))) {
                     let [y, x] = [row * c.stride[0] + i, column * c.stride[1] + j];
-                    let inside = |at: usize, side: usize| (c.padding[side]..c.size[side] + c.padding[side]).contains(&at);
+                    let inside =
+                        |at: usize, side: usize| (c.padding[side]..c.size[side] + c.padding[side]).contains(&at);
                     if inside(y, 0) && inside(x, 1) {
                         let [y, x] = [y - c.padding[0], x - c.padding[1]];
                         terms.push([
@@ -292,11 +293,15 @@ fn truncated_multiples_are_the_same_on_all_engines() {
 }
 
 /// What an engine makes of matrices of any sharing.
-fn truncated<B: Components, R: Columned + Element>(of: [&[R]; 2], size: [usize; 3], by: usize, prg: &mut Prg) -> Vec<R> {
+fn truncated<B: Components, R: Columned + Element>(
+    of: [&[R]; 2],
+    size: [usize; 3],
+    by: usize,
+    prg: &mut Prg,
+) -> Vec<R> {
     let dealt = of.map(|x| {
-        let mut shares: Vec<Vec<R>> = (1..B::NODES)
-            .map(|_| prg.vector::<u128>(x.len()).into_iter().map(R::from_u128).collect())
-            .collect();
+        let mut shares: Vec<Vec<R>> =
+            (1..B::NODES).map(|_| prg.vector::<u128>(x.len()).into_iter().map(R::from_u128).collect()).collect();
         let rest = sum(&shares);
         shares.push((0..x.len()).map(|i| x[i].sub(rest[i])).collect());
         shares
@@ -319,8 +324,8 @@ fn are_beside<B: Components, R: Pair>(size: [usize; 3], by: usize) {
     // A sum of `inner` products has two bits left, and so has its rounding.
     let down = R::BITS / 2 + (inner.max(1) as u32).next_power_of_two().ilog2().div_ceil(2);
     let half = |x: R| element::<R>(signed(x) >> down);
-    let [x, y] = [rows * inner, inner * columns]
-        .map(|count| numbers::<R>(count, prg).into_iter().map(half).collect::<Vec<_>>());
+    let [x, y] =
+        [rows * inner, inner * columns].map(|count| numbers::<R>(count, prg).into_iter().map(half).collect::<Vec<_>>());
     let out = truncated::<B, R>([&x, &y], size, by, prg);
     for (i, (exact, result)) in sizes(size).model(&x, &y).into_iter().zip(out).enumerate() {
         assert!(is_beside(exact, result, by), "{name}: row {i}: {} to {}", signed(exact), signed(result));

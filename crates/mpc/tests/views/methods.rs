@@ -317,12 +317,7 @@ fn many_rows_are_masked_by_fresh_words() {
 #[test]
 fn methods_of_three_nodes_tell_nothing() {
     let others = [&Method::OF_SUMMANDS[..], &Method::OF_ARRAYS].concat();
-    look_at::<Rep3>(
-        Method::ALL.into_iter().filter(|method| !method.is_among(&others)),
-        &[10],
-        &[Source::Dealt],
-        SMALL,
-    );
+    look_at::<Rep3>(Method::ALL.into_iter().filter(|method| !method.is_among(&others)), &[10], &[Source::Dealt], SMALL);
 }
 
 // views: crates/mpc/src/backends/rep3/split.rs crates/mpc/src/backends/rep3/truncate.rs

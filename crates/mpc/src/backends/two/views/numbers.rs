@@ -162,7 +162,8 @@ const TRUNCATE: Protocol<'_> =
 const TRUNCATE_APART: Protocol<'_> = Protocol { name: "truncate apart", run: &truncated_apart, ..TRUNCATE };
 const TRUNCATE_PRODUCTS: Protocol<'_> = Protocol { name: "truncate products", run: &truncated_products, ..MULTIPLY };
 const MATRICES: Protocol<'_> = Protocol { name: "matrix product", run: &matrices, ..MULTIPLY };
-const TRUNCATE_MATRICES: Protocol<'_> = Protocol { name: "truncate matrix product", run: &truncated_matrices, ..MULTIPLY };
+const TRUNCATE_MATRICES: Protocol<'_> =
+    Protocol { name: "truncate matrix product", run: &truncated_matrices, ..MULTIPLY };
 const SCAN: Protocol<'_> = Protocol { name: "scan product", run: &scanned, ..INJECT };
 const LOCAL: Protocol<'_> =
     Protocol { name: "summands and masks", shape: shape(0, 1), strings: Strings::None, used: None, run: &known_to_one };
