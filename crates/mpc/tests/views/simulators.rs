@@ -541,9 +541,13 @@ fn a_simulator_that_leaves_a_relation_out_is_told_apart() {
             node.received(1, &received);
         }
     };
-    for (node, _, found) in differences(Protocol::And, careless) {
-        let relations = found.iter().filter(|found| matches!(found, Difference::Relation { real: true, .. })).count();
-        assert_eq!(relations, LANES.count_ones() as usize, "node {node} receives its second component");
+    // A word of a plane, and one a number.
+    for (protocol, words) in [(Protocol::And, 1), (Protocol::Bilinear, ROWS)] {
+        for (node, _, found) in differences(protocol, careless) {
+            let relations = found.iter().filter(|found| matches!(found, Difference::Relation { real: true, .. }));
+            let expected = words * LANES.count_ones() as usize;
+            assert_eq!(relations.count(), expected, "{protocol:?}: node {node} receives its second component");
+        }
     }
 }
 
