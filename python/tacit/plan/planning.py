@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import fields
-from tacit.plan.facts.kinds import hash_width, opened_rep
+from tacit.plan.facts.kinds import NO_HASHES, hash_width, opened_rep
 from tacit.plan.facts.readers import Readers
 from tacit.plan.physical.cost import predict, total
 from tacit.plan.physical.demands import Demands
@@ -16,6 +16,7 @@ from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.lower import Lowering
 from tacit.plan.physical.merging import Merge, agree, with_merged
 from tacit.plan.physical.placed import PlacedPlan, Step
+from tacit.plan.physical.secure_expressions import WithoutHash
 from tacit.plan.physical.tables import SharedTable
 from tacit.plan.rules.push_down import is_local
 from tacit.plan.rules.stage import Predicted, Resized, Stage, Trusted
@@ -91,8 +92,15 @@ class Planning:
         return PlacedPlan(query, catalog.engine, catalog.nodes, to, steps, disclosures, catalog, *found_why)
 
     def _lower(self, stage: Stage) -> Lowered:
+        try:
+            return self._lower_with(stage, hash_width(stage.core))
+        except WithoutHash:
+            return self._lower_with(stage, NO_HASHES)
+
+    def _lower_with(self, stage: Stage, hashed: int) -> Lowered:
+        """The steps of a stage. hashed: the width of hashes of strings; without hashes strings are equal by their bytes."""
         core = stage.core
-        demands = Demands(hash_width(core), lambda each: is_local(each, self.catalog))
+        demands = Demands(hashed, lambda each: is_local(each, self.catalog))
         demands.add(core, {each.name: frozenset({opened_rep(each.type)}) for each in fields(core)})
         lowering = Lowering(self.catalog, demands, self._readers, stage.trusted, stage.resized)
         lowering.place_keys(core)

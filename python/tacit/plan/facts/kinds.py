@@ -82,7 +82,7 @@ def kind_of(type_: Type, nullable: bool, rep: Rep, hashed: int) -> Kind:
             if rep == "hash" or (rep == "any" and equality_rep(type_, hashed) == "hash"):
                 if hashed == NO_HASHES:
                     raise UnsupportedSQL(
-                        "a VARCHAR without a max_length beside strings of a kept table",
+                        "a VARCHAR without a max_length beside strings of a kept table, or a MIN or MAX of strings,",
                         "declare the column's max_length",
                     )
                 return Kind("bits", hashed, False, nullable, "hash")

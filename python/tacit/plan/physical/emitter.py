@@ -12,7 +12,7 @@ from tacit.plan.facts.readers import Readers
 from tacit.plan.physical.demands import Want
 from tacit.plan.physical.operators import Computed, Project, Secure
 from tacit.plan.physical.placed import Readable, SecureStep, Step
-from tacit.plan.physical.secure_expressions import Columns, SecureColumn
+from tacit.plan.physical.secure_expressions import Columns, SecureColumn, has_encoding
 from tacit.plan.physical.tables import Rows, SharedTable, physical_name, physical_of
 from tacit.plan.physical.trusted import ShownKeys
 from tacit.plan.physical.values import Call, Column
@@ -120,6 +120,7 @@ def projected_as(name: str, source: SecureColumn, kind: Kind) -> Computed:
     """A projected column: as it is, or converted to another representation."""
     if source.kind.rep == kind.rep:
         return passed(name, source.kind, source.name)
+    has_encoding(source.kind, kind.rep)
     return Computed(name, Call("convert", (Column(source.name),), kind), kind)
 
 

@@ -43,6 +43,16 @@ OF_CUT: Mapping[Comparison, Comparison] = {"lt": "le", "ge": "gt"}
 Columns = Mapping[str, tuple[SecureColumn, ...]]
 
 
+class WithoutHash(Exception):
+    """A string is needed as its hash, which its owner makes, and MPC made the string: it has bytes alone."""
+
+
+def has_encoding(kind: Kind, rep: Rep) -> None:
+    """Raise WithoutHash where a string has another encoding than the wanted one: MPC converts none into the other."""
+    if {kind.rep, rep} == {"hash", "bytes"}:
+        raise WithoutHash
+
+
 def pick(found: tuple[SecureColumn, ...], rep: Rep) -> SecureColumn:
     """Of the physical columns of one logical column, the best for a representation; the caller converts if it must."""
     wanted: dict[Rep, int] = {rep: 0, "ring128": 1} if rep == "ring64" else {rep: 0}
@@ -64,12 +74,14 @@ class SecureExpressions:
         wanted = kind_of(expr.type, kind.nullable, rep, self.hashed)
         if wanted.rep == kind.rep:
             return found, kind
+        has_encoding(kind, wanted.rep)
         return values.Call("convert", (found,), wanted), wanted
 
     def _write(self, expr: Expr, rep: Rep, type_: Type) -> tuple[Value, Kind]:
         """The expression in its best representation near the wanted one. type_: what a constant is encoded as."""
         if isinstance(expr, ColumnRef):
             column = pick(self.columns[expr.name], rep)
+            has_encoding(column.kind, rep)
             return values.Column(column.name), column.kind
         try:
             return self._computed(expr, rep, type_)
