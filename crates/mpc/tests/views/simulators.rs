@@ -579,7 +579,7 @@ fn uniform_words_alone_are_told_from_truncations() {
     assert!(found.iter().all(|(_, _, found)| !found.is_empty()), "what is seen makes the result");
 }
 
-/// Of a fused product the dealer's s decides, with what is left of the product, how the result is rounded. Whoever knows
+/// The dealer's s of a fused product, and what is left of the product, decide how the result is rounded. Whoever knows
 /// the product and the result sees whether the s of a view fits.
 #[test]
 fn a_simulated_dealer_has_an_s_that_fits_the_result() {
