@@ -1,9 +1,9 @@
 //! Products that are truncated without being shared anew.
 //!
 //! Functionality: z = sum over t of x_t * y_t with |z| <= 2^(k-2) - 1 as a fresh sharing, s = z - r at one node and a
-//! uniform r at the two others, and dither(s, r) of docs/protocols/arrays.md, shared as [`super::truncate`] says. Beside
-//! shares it discloses nothing. Node i computes its part of z = z_0 + z_1 + z_2 as in [`super::multiply`]. For the third
-//! of the rows that node p deals:
+//! uniform r at the two others, and dither(s, r) of docs/protocols/arrays.md, shared as [`super::truncate`] says.
+//! Beside shares it discloses nothing. Node i computes its part of z = z_0 + z_1 + z_2 as in [`super::multiply`]. For
+//! the third of the rows that node p deals:
 //!
 //! 1. nodes p + 1 and p + 2 draw a and r from their generator, at two positions;
 //! 2. node p + 1 sends z_(p+1) + a to node p, node p + 2 sends it z_(p+2) - r - a. Both words are uniform together,
