@@ -1,7 +1,7 @@
 //! Products that are truncated without being shared anew.
 //!
-//! Functionality: z = sum over t of x_t * y_t with |z| <= 2^(k-2) - 1 as a fresh sharing, s = z - r at one node and a
-//! uniform r at the two others, and dither(s, r) of docs/protocols/arrays.md, shared as [`super::truncate`] says.
+//! Functionality: z = sum over t of x_t * y_t with |z| <= 2^(k-2) - 1 as a fresh sharing: s = z - r at one node and a
+//! uniform r at the two others. Of these dither(s, r) of docs/protocols/arrays.md, shared as [`super::truncate`] says.
 //! Beside shares it discloses nothing. Node i computes its part of z = z_0 + z_1 + z_2 as in [`super::multiply`]. For
 //! the third of the rows that node p deals:
 //!
