@@ -377,7 +377,8 @@ mod tests {
         let batches = batches(&products);
         let sums = batches.iter().map(|batch| batch.iter().map(super::Piece::products).sum::<usize>());
         assert!(sums.clone().all(|sum| (1..=AT_ONCE).contains(&sum)));
-        assert_eq!(sums.sum::<usize>(), SIZES.iter().map(|[rows, inner, columns]| rows * inner * columns).sum());
+        let all: usize = SIZES.iter().map(|[rows, inner, columns]| rows * inner * columns).sum();
+        assert_eq!(sums.sum::<usize>(), all);
         let pieces = batches.iter().flatten();
         let (mut last, mut found) = ((0, 0, 0), [0; SIZES.len()]);
         for piece in pieces {

@@ -17,7 +17,7 @@ use crate::backends::two::products::multiply::{chosen, packed_elements, weighted
 use crate::backends::two::strategy::MANY;
 use crate::backends::two::{Share, Two};
 use crate::bits::planes_of;
-use crate::{Backend, Block, LinearScan, MatrixProduct, Place, Result, Rows, Split};
+use crate::{Backend, Block, LinearScan, MatrixProduct, Place, Result, Rows, Split, linear};
 
 fn selected(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     let r64 = b.select(&x.bits.iter().collect::<Vec<_>>(), &x.r64.iter().collect::<Vec<_>>())?;
@@ -59,15 +59,19 @@ fn truncated_products(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     Ok(Rows { r64, ..Rows::empty(x.rows) })
 }
 
-/// A row of two elements times a column of two: as it is, then truncated.
+/// Of vectors of two elements a row times a column, and the product of the first elements.
+fn factors(x: &Rows<Two>) -> [MatrixProduct<'_, Share<Vec<u64>>>; 2] {
+    [2, 1].map(|inner| MatrixProduct::new(&x.r64[0], &x.r64[1], [1, inner, 1]))
+}
+
 fn matrices(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let r64 = b.matrix_products(&[MatrixProduct::new(&x.r64[0], &x.r64[1], [1, 2, 1])])?;
-    Ok(Rows { r64, ..Rows::empty(1) })
+    let products = b.matrix_products(&factors(&x))?;
+    Ok(Rows { r64: vec![linear::concat_vectors(&[&products[0], &products[1]])], ..Rows::empty(x.rows) })
 }
 
 fn truncated_matrices(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let r64 = b.matrix_products_truncate(&[MatrixProduct::new(&x.r64[0], &x.r64[1], [1, 2, 1])], 16)?;
-    Ok(Rows { r64, ..Rows::empty(1) })
+    let products = b.matrix_products_truncate(&factors(&x), 16)?;
+    Ok(Rows { r64: vec![linear::concat_vectors(&[&products[0], &products[1]])], ..Rows::empty(x.rows) })
 }
 
 /// x^2 = s^2 + s 2 t + t^2.
