@@ -1,8 +1,8 @@
 //! sigmoid, tanh and erf by odd Fourier series of a declared period.
 //!
 //! On |x| <= B the function, less its value at zero, is a sum of K sines of x, 2 x, ... K x, of a period P above 2 B.
-//! Coefficients are minimax by Remez' exchange, pinned as integers. Each sine of s + t is two products, so the sum is one split
-//! product of 2 K words. Where |x| may be larger than B, x is clipped to it by two comparisons.
+//! Coefficients are minimax by Remez' exchange, pinned as integers. Each sine of s + t is two products, so the sum is
+//! one split product of 2 K words. Where |x| may be larger than B, x is clipped to it by two comparisons.
 //!
 //! Source: SecFormer, ACL 2024, and SHAFT, NDSS 2025, for Fourier series of masked numbers with a dealer.
 //! **Departures** the mask is a share that nodes have: docs/protocols/functions.md. tanh x = 2 sigmoid(2 x) - 1.
@@ -14,21 +14,11 @@ use tacit_mpc::{Backend, Linear, Result, Split, circuits, linear};
 
 use super::circle::{part, scale_of, word};
 use super::coefficients::{Fit, fits};
+use super::curve::Curve;
 use super::fixed::{element, minus, plus};
 use super::interval::{bits_of, power};
 use super::tables::{self, Circles, FRACTION, turned};
 use super::{Interval, Refused};
-
-/// An odd function, or one that is odd but for its value at zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Curve {
-    /// 1 / (1 + e^-x).
-    Sigmoid,
-    /// The hyperbolic tangent.
-    Tanh,
-    /// The error function.
-    Erf,
-}
 
 /// A plan for an odd function.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,17 +39,6 @@ const CUT: f64 = 0.6;
 
 /// Fractional bits of coefficients.
 const COEFFICIENT: u32 = 40;
-
-impl Curve {
-    /// By which x is multiplied before the series, and the series after it: 2 for tanh.
-    fn doubled(self) -> usize {
-        usize::from(self == Self::Tanh)
-    }
-
-    fn base(self) -> Self {
-        if self == Self::Tanh { Self::Sigmoid } else { self }
-    }
-}
 
 impl Odd {
     /// A plan for numbers of `fraction` fractional bits within an interval, in a ring of `bits` bits. The result has
