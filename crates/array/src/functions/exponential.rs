@@ -240,8 +240,7 @@ impl<R: Ring> Exponent<R> {
 fn at<R: Ring>(number: u64, exponent: i64) -> R {
     let by = i64::from(FRACTION) - exponent;
     match by {
-        ..=-65 => R::ZERO,
-        ..=0 => R::from_u128(u128::from(number) << by.unsigned_abs()),
+        -64..=0 => R::from_u128(u128::from(number) << by.unsigned_abs()),
         1..=64 => R::from_u128((u128::from(number) + (1 << (by - 1))) >> by),
         _ => R::ZERO,
     }

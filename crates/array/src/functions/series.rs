@@ -108,7 +108,7 @@ impl Odd {
         // 2^k of a turn: P is in quarters.
         let turn = 1u128 << (self.bits + 2 - self.fraction);
         let period = u128::from(self.fit.quarters);
-        let factor = (turn + period / 2) / period << self.curve.doubled();
+        let factor = ((turn + period / 2) / period) << self.curve.doubled();
         let coefficients = self.fit.coefficients.iter().map(|a| *a << self.curve.doubled()).collect();
         Sines { factor: R::from_u128(factor), coefficients, scale: self.scale, circles: tables::circles() }
     }

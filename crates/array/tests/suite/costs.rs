@@ -27,7 +27,7 @@ fn a_row_costs_what_the_page_says() {
     let inverse = Plan::Reciprocal(Divide::reciprocal(64, 16, wide, 0, 16).expect("a plan"));
     let near = Plan::Reciprocal(Divide::reciprocal(64, 16, between(1, 100), 0, 16).expect("a plan"));
     let quotient = Divide::quotient(64, [(16, wide), (16, wide)], 0, Some(8 << 16), 16).expect("a plan");
-    let root = Plan::Root(Root::root(64, 16, Interval::new(0, (1 << 31) - 1), 16).expect("a plan"));
+    let root = Plan::Root(Root::of(64, 16, Interval::new(0, (1 << 31) - 1), 16).expect("a plan"));
     let log = Plan::Log(Log::new(64, 16, wide, 16).expect("a plan"));
     let rows = [
         ("exp [-4, 0]", exp(-4), (4, 100)),

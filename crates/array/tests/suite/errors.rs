@@ -94,7 +94,7 @@ fn normalised(bits: usize, f: usize, cases: &mut Vec<Case>) {
     }
     for (low, high) in [(0.0, 4.0), (0.0, 1000.0), (0.5, 2.0), (1.0, 1.99)] {
         let interval = scaled(low, high, f);
-        let Ok(plan) = Root::root(bits, f, interval, f) else {
+        let Ok(plan) = Root::of(bits, f, interval, f) else {
             assert!(bits == 64 && f == 24 && high > 100.0, "sqrt to {high} with {f} bits fits {bits}");
             continue;
         };
