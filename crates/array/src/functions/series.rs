@@ -137,13 +137,18 @@ struct Sines<R> {
 }
 
 impl<R: Ring> Sines<R> {
-    /// Cosine and sine of each multiple of a number's angle, from the first one on.
-    fn multiples(&self, x: R, mut each: impl FnMut(usize, [i64; 2])) {
-        let first = self.circles.of(part(x.mul(self.factor)));
-        let mut point = first;
-        for k in 0..self.coefficients.len() {
-            each(k, point);
-            point = turned(point, first);
+    /// Cosine and sine of each multiple of numbers' angles, multiple by multiple from the first one on: all words of a
+    /// number are far from each other. `write` gets the multiple's coefficient and the words of both.
+    fn multiples(&self, numbers: &[R], words: &mut [R], write: impl Fn(i64, [i64; 2]) -> [R; 2]) {
+        let rows = numbers.len().max(1);
+        let first: Vec<[i64; 2]> = numbers.iter().map(|&x| self.circles.of(part(x.mul(self.factor)))).collect();
+        let mut points = first.clone();
+        for (&coefficient, words) in self.coefficients.iter().zip(words.chunks_mut(2 * rows)) {
+            let (before, after) = words.split_at_mut(rows);
+            for (((point, &first), before), after) in points.iter_mut().zip(&first).zip(before).zip(after) {
+                [*before, *after] = write(coefficient, *point);
+                *point = turned(*point, first);
+            }
         }
     }
 }
@@ -154,25 +159,15 @@ impl<R: Ring> Split<R> for Sines<R> {
     }
 
     fn first(&self, s: &[R], u: &mut [R]) {
-        let rows = s.len();
         let down = FRACTION + COEFFICIENT - self.scale;
-        for (i, &s) in s.iter().enumerate() {
-            self.multiples(s, |k, [cosine, sine]| {
-                let scaled = |value: i64| {
-                    element((i128::from(self.coefficients[k]) * i128::from(value) + (1 << (down - 1))) >> down)
-                };
-                (u[2 * k * rows + i], u[(2 * k + 1) * rows + i]) = (scaled(sine), scaled(cosine));
-            });
-        }
+        self.multiples(s, u, |coefficient, [cosine, sine]| {
+            let scaled = |value: i64| (i128::from(coefficient) * i128::from(value) + (1 << (down - 1))) >> down;
+            [element(scaled(sine)), element(scaled(cosine))]
+        });
     }
 
     fn second(&self, t: &[R], w: &mut [R], _: &mut [R]) {
-        let rows = t.len();
-        for (i, &t) in t.iter().enumerate() {
-            self.multiples(t, |k, [cosine, sine]| {
-                (w[2 * k * rows + i], w[(2 * k + 1) * rows + i]) = (word(cosine, self.scale), word(sine, self.scale));
-            });
-        }
+        self.multiples(t, w, |_, [cosine, sine]| [word(cosine, self.scale), word(sine, self.scale)]);
     }
 }
 
