@@ -144,7 +144,7 @@ pub trait Backend: SharedTypes {
     /// # Panics
     /// If an operand reaches beyond its vector.
     fn bilinear<R: Element>(&mut self, products: &[Bilinear<'_, Self::Vector<R>>]) -> Result<Vec<Self::Vector<R>>> {
-        bilinear::by_inner_products(self, products)
+        bilinear::by_inner_products(products, |terms| self.inner_products(terms))
     }
 
     /// What [`Backend::truncate`] gives of them. They are of fresh uniform shares.

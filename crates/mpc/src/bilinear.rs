@@ -8,7 +8,7 @@ use std::ops::Range;
 use tacit_math::matrix::{self, Convolution, Element, View};
 use tacit_math::{Ring, lanes};
 
-use crate::{Backend, Linear, Result, linear};
+use crate::{Linear, Result, linear};
 
 /// A product of two matrices. Element (i, j) of each is `start + i * row_stride + j * column_stride` of its vector.
 #[derive(Debug)]
@@ -316,19 +316,20 @@ fn steps(length: usize, step: usize) -> impl Iterator<Item = Range<usize>> {
     (0..length).step_by(step).map(move |at| at..length.min(at + step))
 }
 
+/// The terms of some inner products: pairs of vectors.
+pub(crate) type Terms<'a, V> = [Vec<(&'a V, &'a V)>];
+
 /// The maps by inner products of vectors of their factors, a bounded number at a time.
-pub(crate) fn by_inner_products<R: Element, B: Backend>(
-    b: &mut B,
-    products: &[Bilinear<'_, B::Vector<R>>],
-) -> Result<Vec<B::Vector<R>>> {
-    let zeros = |b: &B, rows: usize| b.public_vector(rows, || vec![R::ZERO; rows]);
+pub(crate) fn by_inner_products<R: Element, V: Linear<Vec<R>>>(
+    products: &[Bilinear<'_, V>],
+    mut inner_products: impl FnMut(&Terms<'_, V>) -> Result<Vec<V>>,
+) -> Result<Vec<V>> {
     // For each product the sums of its elements, in pieces that follow each other.
-    let mut sums: Vec<Vec<(usize, B::Vector<R>)>> = products.iter().map(|_| Vec::new()).collect();
+    let mut sums: Vec<Vec<(usize, V)>> = products.iter().map(|_| Vec::new()).collect();
     for batch in batches(products) {
-        let factors: Vec<[Vec<B::Vector<R>>; 2]> =
-            batch.iter().map(|piece| factors(&products[piece.product], piece)).collect();
+        let factors: Vec<[Vec<V>; 2]> = batch.iter().map(|piece| factors(&products[piece.product], piece)).collect();
         let terms: Vec<Vec<_>> = factors.iter().map(|[x, y]| x.iter().zip(y).collect()).collect();
-        for (piece, sum) in batch.into_iter().zip(b.inner_products::<R>(&terms)?) {
+        for (piece, sum) in batch.into_iter().zip(inner_products(&terms)?) {
             let so_far = &mut sums[piece.product];
             match so_far.last_mut() {
                 Some((start, last)) if *start == piece.elements.start => *last = linear::add(last, &sum),
@@ -336,9 +337,10 @@ pub(crate) fn by_inner_products<R: Element, B: Backend>(
             }
         }
     }
-    let whole = |(product, sums): (&Bilinear<'_, B::Vector<R>>, Vec<(usize, B::Vector<R>)>)| {
-        let parts: Vec<&B::Vector<R>> = sums.iter().map(|(_, sum)| sum).collect();
-        if parts.is_empty() { zeros(b, product.rows()) } else { linear::concat_vectors(&parts) }
+    let whole = |(product, sums): (&Bilinear<'_, V>, Vec<(usize, V)>)| {
+        let parts: Vec<&V> = sums.iter().map(|(_, sum)| sum).collect();
+        let zeros = || product.x.map(product.rows(), |_| vec![R::ZERO; product.rows()]);
+        if parts.is_empty() { zeros() } else { linear::concat_vectors(&parts) }
     };
     Ok(products.iter().zip(sums).map(whole).collect())
 }
@@ -398,8 +400,8 @@ mod tests {
         let shared = b.input(PartyId(0), block.shape(), Some(block)).expect("input");
         let x = &shared.r64[0];
         let products = SIZES.map(|sizes| MatrixProduct::new(x, x, sizes).with_y_transposed().bilinear());
-        let [kernels, others] =
-            [b.bilinear(&products), by_inner_products(&mut b, &products)].map(|out| out.expect("a result"));
+        let kernels = b.bilinear(&products).expect("a result");
+        let others = by_inner_products(&products, |terms| b.inner_products::<u64>(terms)).expect("a result");
         for (kernel, other) in kernels.iter().zip(&others) {
             assert!(kernel.value() == other.value());
         }

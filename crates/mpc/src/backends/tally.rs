@@ -224,7 +224,7 @@ impl<E: Costs> Backend for Tally<E> {
     fn bilinear<R: Element>(&mut self, products: &[Bilinear<'_, Counted>]) -> Result<Vec<Counted>> {
         let outputs: Vec<usize> = products.iter().map(Bilinear::rows).collect();
         let Some(cost) = self.engine.bilinear(&outputs, size_of::<R>()) else {
-            return bilinear::by_inner_products::<R, _>(self, products);
+            return bilinear::by_inner_products::<R, _>(products, |terms| self.inner_products::<R>(terms));
         };
         self.pay(cost);
         Ok(outputs.into_iter().map(|rows| self.vector::<R>(rows)).collect())
