@@ -1,6 +1,5 @@
 //! Choices between numbers: by a bit that is given, or by the sign of a difference.
 
-use tacit_math::Ring;
 use tacit_mpc::{Backend, Result, linear};
 
 use super::call::Call;

@@ -1,6 +1,5 @@
 //! Comparisons of numbers within public bounds.
 
-use tacit_math::Plane;
 use tacit_mpc::circuits::{and_all, sign};
 use tacit_mpc::{Backend, Result, linear};
 
@@ -67,9 +66,4 @@ pub(super) fn signs<R: Element, B: Backend>(
 ) -> Result<Vec<B::Bits>> {
     let (one, rows) = joined::<R, B>(&numbers.iter().collect::<Vec<_>>());
     Ok(parted_bits::<B>(sign(b, &one, width)?, &rows))
-}
-
-/// Bits that are all zero. Local.
-pub(super) fn no_bits<B: Backend>(b: &B, rows: usize) -> B::Bits {
-    b.public_bits(rows, || Plane::zeros(rows))
 }

@@ -3,7 +3,7 @@
 use tacit_math::transpose;
 use tacit_mpc::circuits::{Planes, to_planes};
 use tacit_mpc::ops::{apply, sort_order};
-use tacit_mpc::{Backend, Linear, Result, Rows};
+use tacit_mpc::{Backend, Result, Rows};
 
 use super::along::Axis;
 use super::arithmetic::plus_public;

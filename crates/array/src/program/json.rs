@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use super::operation::Integer;
-use super::{Instruction, Operation};
+use super::Instruction;
 
 /// An instruction that nobody has checked yet.
 pub struct Node(pub Instruction);
