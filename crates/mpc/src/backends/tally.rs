@@ -278,8 +278,8 @@ impl<E: Costs> Backend for Tally<E> {
         Ok((self.vector::<R>(rows), (0..R::BITS).map(|_| self.bits(rows)).collect()))
     }
 
-    fn unmask<R: Ring>(&mut self, mask: Counted, _difference: &[&Counted]) -> Result<Counted> {
-        let cost = self.engine.unmask(mask.rows, R::BITS as usize);
+    fn unmask<R: Ring>(&mut self, mask: Counted, difference: &[&Counted]) -> Result<Counted> {
+        let cost = self.engine.unmask(mask.rows, difference.len());
         self.pay(cost);
         Ok(mask)
     }

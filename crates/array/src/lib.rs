@@ -1,0 +1,3 @@
+//! Private arrays: numeric functions of shared fixed-point numbers.
+
+pub mod functions;
