@@ -115,12 +115,19 @@ impl Form {
         }
     }
 
-    /// The form of the fewest words that has room for y, and what is added to y.
-    fn choose(ends: &Ends) -> Result<(Self, i64), Refused> {
-        let ones = (1..=DIGIT).map(Self::One);
-        let fitting = ones.chain((1..=DIGIT).map(Self::Two));
-        let fitting = fitting.filter_map(|form| Some((form, ends.raised(form.least(), form.width())?)));
-        fitting.min_by_key(|(form, _)| form.words()).ok_or(Refused::Room)
+    /// Bits that are lost by the rounding of the second factor: the low digit's factor is below 2^8.
+    fn lost(self) -> i64 {
+        match self {
+            Self::One(_) => 0,
+            Self::Two(_) => 7,
+        }
+    }
+
+    /// Forms from the fewest words on.
+    fn all() -> Vec<Self> {
+        let mut forms: Vec<Self> = (1..=DIGIT).flat_map(|width| [Self::One(width), Self::Two(width)]).collect();
+        forms.sort_by_key(|form| form.words());
+        forms
     }
 }
 
@@ -133,20 +140,19 @@ impl Exp {
     pub fn new(bits: usize, fraction: usize, interval: Interval, result: usize) -> Result<Self, Refused> {
         interval.check(bits)?;
         let ends = Ends::of(fraction, interval)?;
-        let (form, raised) = Form::choose(&ends)?;
         let (top, largest) = ends.largest();
-        let (wanted, room) = (result as i64, bits as i64 - 3);
-        // Two digits: the low one's factor is below 2^8, and so much is lost by the rounding of the other one.
-        let lost = if let Form::Two(_) = form { 7 } else { 0 };
-        let top = top.max(0);
-        let spare = room - top - (wanted + top + wanted + lost);
+        let (wanted, top) = (result as i64, top.max(0));
+        let room = |form: Form| bits as i64 - 3 - top - (wanted + top + wanted + form.lost());
+        let fits = |form: &Form| {
+            let raised = ends.raised(form.least(), form.width())?;
+            let factor = bits >= fraction + form.width() as usize + 8;
+            (factor && room(*form) >= 2).then_some((*form, raised))
+        };
+        let (form, raised) = Form::all().iter().find_map(fits).ok_or(Refused::Room)?;
         // A truncation by at most 32 bits takes words of four bytes.
-        let cheap = (32 - wanted - top - lost) / 2;
-        let guard = cheap.max(GUARD).min(spare / 2);
-        if spare < 0 || bits < fraction + form.width() as usize + 8 {
-            return Err(Refused::Room);
-        }
-        let scales = [wanted + top + guard, wanted + lost + guard, wanted];
+        let cheap = (32 - wanted - top - form.lost()) / 2;
+        let guard = cheap.max(GUARD).min(room(form) / 2);
+        let scales = [wanted + top + guard, wanted + form.lost() + guard, wanted];
         let mut plan = Self { bits, form, raised, scales, fraction, error: 0.0 };
         plan.error = plan.bound(interval, largest);
         Ok(plan)

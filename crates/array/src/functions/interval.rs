@@ -16,7 +16,7 @@ pub enum Refused {
     #[error("the interval has numbers that the function is not defined for: give tighter bounds")]
     Domain,
     /// Products do not fit the ring.
-    #[error("products of this precision and size do not fit the ring: give tighter bounds, fewer fractional bits or a larger ring")]
+    #[error("products of this precision and size do not fit the ring: give tighter bounds, fewer bits or a larger ring")]
     Room,
     /// No table or series has the precision.
     #[error("no table is as precise as this many fractional bits ask for: give fewer of them")]
@@ -36,11 +36,6 @@ impl Interval {
     /// The largest size of its numbers.
     pub fn size(self) -> u128 {
         self.low.unsigned_abs().max(self.high.unsigned_abs())
-    }
-
-    /// The interval of the negated numbers.
-    pub(super) fn negated(self) -> Self {
-        Self { low: -self.high, high: -self.low }
     }
 
     /// Refuses numbers that leave no two bits of a ring.
