@@ -33,6 +33,9 @@ const STARTS: [Polynomial; 2] = [
 /// Fractional bits of c beside those of the largest quotient.
 const GUARD: i64 = 6;
 
+/// The largest error that a plan may have, in units of the last bit.
+const MOST: f64 = 64.0;
+
 /// A plan for 1 / y or x / y.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Divide {
@@ -116,7 +119,7 @@ impl Divide {
         let scale = scale as usize;
         let mut plan = Self { bits, normal, start, factors, scale, moved: (moved, moved - own), result, error: 0.0 };
         plan.error = plan.bound(of.size);
-        Ok(plan)
+        if plan.error <= MOST { Ok(plan) } else { Err(Refused::Room) }
     }
 
     /// The relative error of 1 / c: of the series, and of what is rounded, in units of its last bit. Each factor adds

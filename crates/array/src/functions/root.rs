@@ -38,8 +38,11 @@ const STARTS: [Polynomial; 3] = [
 /// sqrt 2, times 2^126.
 const ROOT_2: i128 = 120_307_984_584_002_255_772_516_886_238_812_528_464;
 
-/// Fractional bits of c and of the table beside those of the result.
+/// Fractional bits of c beside those of the largest result.
 const GUARD: i64 = 5;
+
+/// Fractional bits of the table beside those of the result.
+const OF_TABLE: i64 = 4;
 
 /// A plan for sqrt y or 1 / sqrt y.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,7 +90,7 @@ impl Root {
         let largest = (ends[0].max(ends[1]) + 1).div_euclid(2);
         let (wanted, room) = (result as i64, bits as i64 - 4);
         // The root of c is at most sqrt 2, so the product is below 2^(scale + table + largest + 1).
-        let table = wanted + GUARD;
+        let table = wanted + OF_TABLE;
         let scale = (wanted + largest + GUARD).max(8).min(Polynomial::most(bits) as i64).min(room - table - largest);
         if scale < 8 || scale < wanted + largest || table + largest > 62 {
             return Err(Refused::Room);

@@ -44,8 +44,11 @@ pub struct Odd {
     error: f64,
 }
 
+/// What a clip may change, in units of the result.
+const CUT: f64 = 0.6;
+
 /// Fractional bits of coefficients.
-pub(super) const COEFFICIENT: u32 = 40;
+const COEFFICIENT: u32 = 40;
 
 impl Curve {
     /// By which x is multiplied before the series, and the series after it: 2 for tanh.
@@ -70,7 +73,7 @@ impl Odd {
         let fits = fits(curve.base(), result).ok_or(Refused::Precision)?;
         let reach = |fit: &Fit| u128::from(fit.bound) << fraction >> doubled;
         let inside = fits.iter().copied().find(|fit| interval.size() <= reach(fit));
-        let clipped = fits.iter().copied().find(|fit| fit.beyond * power((result + doubled) as i64) <= 0.25);
+        let clipped = fits.iter().copied().find(|fit| fit.beyond * power((result + doubled) as i64) <= CUT);
         let fit = inside.or(clipped).ok_or(Refused::Precision)?;
         let clip = inside.is_none().then(|| (reach(fit) as i128, bits_of(interval.size()) + 2));
         if clip.is_some_and(|(_, width)| width > bits) || !(3..bits).contains(&fraction) {

@@ -55,7 +55,7 @@ fn exponentials(bits: usize, f: usize, cases: &mut Vec<Case>) {
 }
 
 fn circles(bits: usize, f: usize, cases: &mut Vec<Case>) {
-    let reach = if bits == 64 { 42 - 2 * (f as i64 - 16).max(0) - f as i64 } else { 30 };
+    let reach = if bits == 64 { 42 - 2 * (f as i64 - 16).max(0) - f as i64 } else { 26 };
     let interval = scaled(-(reach as f64).exp2(), (reach as f64).exp2(), f);
     for (which, exact, name) in [(Angle::Sine, f64::sin as fn(f64) -> f64, "sin"), (Angle::Cosine, f64::cos, "cos")] {
         let plan = Circle::new(bits, f, interval, f, which).expect("a plan");
@@ -91,7 +91,10 @@ fn normalised(bits: usize, f: usize, cases: &mut Vec<Case>) {
     }
     for (low, high) in [(0.0, 4.0), (0.0, 1000.0), (0.5, 2.0), (1.0, 1.99)] {
         let interval = scaled(low, high, f);
-        let plan = Root::root(bits, f, interval, f).expect("a plan");
+        let Ok(plan) = Root::root(bits, f, interval, f) else {
+            assert!(bits == 64 && f == 24 && high > 100.0, "sqrt to {high} with {f} bits fits {bits}");
+            continue;
+        };
         add(format!("sqrt [{low}, {high}]"), Plan::Root(plan), interval, 0, f64::sqrt);
     }
     for (low, high) in [(0.0625, 16.0), (0.5, 300.0)] {

@@ -19,7 +19,7 @@ fn what_has_no_value_is_refused() {
 fn what_does_not_fit_is_refused() {
     let exp = |low: i128, high: i128, f: usize| Exp::new(64, f, Interval::new(low << f, high << f), f);
     assert_eq!(exp(-10, 40, 16).unwrap_err(), Refused::Room);
-    assert_eq!(exp(-100, 0, 16).unwrap_err(), Refused::Room);
+    assert_eq!(exp(-400, 0, 16).unwrap_err(), Refused::Room);
     assert_eq!(exp(-1, 0, 32).unwrap_err(), Refused::Room);
     // 1 / y of y = 1 unit has 2 * 24 bits.
     assert_eq!(Divide::reciprocal(64, 24, Interval::new(1, 1 << 30), 0, 24).unwrap_err(), Refused::Room);
