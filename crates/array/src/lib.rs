@@ -6,6 +6,7 @@
 
 mod array;
 mod executor;
+pub mod functions;
 pub mod program;
 
 pub use array::{Array, Shares};

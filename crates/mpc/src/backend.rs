@@ -100,12 +100,15 @@ pub trait Backend: SharedTypes {
     fn mask<R: Ring>(&mut self, rows: usize) -> Result<(Self::Vector<R>, Vec<Self::Bits>)>;
 
     /// Given the planes of x - y for a mask y of [`Backend::mask`]: shares of x. The planes are opened to nodes that
-    /// know nothing of y.
+    /// know nothing of y. Of n low planes: shares of a number that is x modulo 2^n.
     fn unmask<R: Ring>(&mut self, mask: Self::Vector<R>, difference: &[&Self::Bits]) -> Result<Self::Vector<R>>;
 
     /// f(x) for a function of x = s + t, where one node knows s and others know t. A function of shares: where f is
     /// rounded, of all sums s + t of one number not the same may come out.
     fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>>;
+
+    /// Uniformly random planes of these lengths, of which no node knows a bit. Local.
+    fn random_bits(&mut self, rows: &[usize]) -> Vec<Self::Bits>;
 
     /// The same numbers modulo 2^64. Local.
     fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64>;

@@ -6,10 +6,12 @@ mod call;
 mod choices;
 mod comparisons;
 mod division;
+mod functions;
 mod logic;
 mod matrices;
 mod products;
 mod rings;
+mod sample;
 mod schedule;
 mod shaping;
 mod sorting;
@@ -119,6 +121,10 @@ fn group_of<B: Backend>(b: &mut B, kind: &Instruction, calls: &[Call<'_, B>]) ->
         Operation::Maximum {} if ring != Ring::Bits => in_ring!(ring, choices::extreme(b, calls, true))?,
         Operation::Minimum {} if ring != Ring::Bits => in_ring!(ring, choices::extreme(b, calls, false))?,
         Operation::Absolute {} => in_ring!(ring, choices::absolute(b, calls))?,
+        Operation::Function { .. } | Operation::Divide {} if kind.elements() == 0 => shaping::nothing(b, calls),
+        Operation::Function { name } => in_ring!(ring, functions::function(b, calls, *name))?,
+        Operation::Divide {} => in_ring!(ring, functions::divide(b, calls))?,
+        Operation::Sample { bits } => calls.iter().map(|call| sample::drawn(b, call, *bits)).collect::<Result<_>>()?,
         Operation::FloorDivide {} => in_ring!(ring, division::floor_divide(b, calls))?,
         Operation::Largest { axis } if ring != Ring::Bits => {
             in_ring!(ring, tournament::extreme(b, calls, *axis, true))?

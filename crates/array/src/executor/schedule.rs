@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::comparisons::{difference_bits, distance_bits};
+use super::comparisons::{difference_bits, distance_bits, signed_bits};
 use crate::program::{Instruction, Operation, Ring};
 
 /// What instructions agree in that share their rounds.
@@ -15,8 +15,8 @@ struct Kind<'a> {
     rings: Vec<Ring>,
     /// Whether each argument is public.
     public: Vec<bool>,
-    /// The bits that numbers have.
-    width: usize,
+    /// What the work depends on besides: bits that numbers have, or all that is known of them.
+    depends: Vec<i128>,
 }
 
 /// The groups in their order. They have all instructions on which the outputs depend.
@@ -105,7 +105,8 @@ fn kind<'a>(all: &[Instruction], each: &'a Instruction, public: &[bool]) -> Opti
         Operation::Both {} | Operation::Either {} | Operation::Count {} | Operation::Select {} => true,
         Operation::Maximum {} | Operation::Minimum {} | Operation::Absolute {} | Operation::FloorDivide {} => true,
         Operation::Largest { .. } | Operation::Smallest { .. } | Operation::Place { .. } => true,
-        Operation::Sort { .. } | Operation::Order { .. } => true,
+        Operation::Sort { .. } | Operation::Order { .. } | Operation::Sample { .. } => true,
+        Operation::Function { .. } | Operation::Divide {} => true,
         Operation::Input { .. }
         | Operation::Constant { .. }
         | Operation::Add {}
@@ -124,17 +125,21 @@ fn kind<'a>(all: &[Instruction], each: &'a Instruction, public: &[bool]) -> Opti
         | Operation::Take { .. }
         | Operation::Concatenate { .. } => false,
     };
-    sends.then(|| Kind { operation: &each.operation, rings, public, width: width(each, &args) })
+    sends.then(|| Kind { operation: &each.operation, rings, public, depends: depends(each, &args) })
 }
 
-/// The bits that an instruction's work depends on.
-fn width(each: &Instruction, args: &[&Instruction]) -> usize {
+/// What an instruction's work depends on besides its operation and rings.
+fn depends(each: &Instruction, args: &[&Instruction]) -> Vec<i128> {
     let bounds: Vec<(i128, i128)> = args.iter().map(|arg| (arg.low, arg.high)).collect();
-    match each.operation {
+    let width = match each.operation {
         Operation::Less {} | Operation::Maximum {} | Operation::Minimum {} => difference_bits(bounds[0], bounds[1]),
         Operation::Equal {} => distance_bits(bounds[0], bounds[1]),
-        Operation::Absolute {} => super::comparisons::signed_bits(bounds[0]),
-        Operation::Widen {} => super::comparisons::signed_bits(bounds[0]),
+        Operation::Absolute {} | Operation::Widen {} => signed_bits(bounds[0]),
+        Operation::Function { .. } | Operation::Divide {} => {
+            let known = |of: &Instruction| [of.low, of.high, of.fraction.into(), i128::from(of.elements() > 0)];
+            return args.iter().copied().chain([each]).flat_map(known).collect();
+        }
         _ => 0,
-    }
+    };
+    vec![width as i128]
 }

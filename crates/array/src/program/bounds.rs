@@ -18,6 +18,7 @@ pub fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
         Operation::Multiply { cut, .. } | Operation::Matmul { cut, .. } if *cut > 0 => product(next, *cut),
         Operation::Truncate { bits, .. } | Operation::Floor { bits } => cut(next.ring, *bits),
         Operation::Shift { bits } if *bits >= next.ring.bits() => Err(format!("it moves by {bits} bits")),
+        Operation::Sample { bits } => sample(next, *bits),
         Operation::FloorDivide {} if args[1].low <= 0 => Err("its divisor may be zero or less".into()),
         _ => Ok(()),
     }
@@ -37,6 +38,12 @@ fn constants(next: &Instruction, values: &[Integer]) -> Result<(), String> {
         Some(Integer(outside)) => Err(format!("the constant {outside} is not within its bounds")),
         None => Ok(()),
     }
+}
+
+fn sample(next: &Instruction, bits: usize) -> Result<(), String> {
+    let fits = bits > 0 && bits <= next.ring.bits().saturating_sub(2).max(1);
+    let holds = fits && next.low <= 0 && next.high >= (1 << bits) - 1;
+    if holds { Ok(()) } else { Err(format!("its bounds do not hold all numbers of {bits} bits")) }
 }
 
 fn cut(ring: Ring, bits: usize) -> Result<(), String> {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use tacit_math::Ring as Element;
 use tacit_mpc::Backend;
 
-use super::Instruction;
+use super::{Instruction, Operation};
 use crate::functions::{Angle, Circle, Curve, Divide, Exp, Interval, Log, Odd, Refused, Root};
 
 /// A function of every element.
@@ -29,6 +29,16 @@ pub enum Function {
     Sin,
     /// The cosine.
     Cos,
+}
+
+/// Checks that a function or a quotient can be computed within its bounds.
+pub(super) fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
+    match next.operation {
+        _ if next.elements() == 0 => Ok(()),
+        Operation::Function { name } => Way::of(name, args[0], next).map(|_| ()),
+        Operation::Divide {} => quotient(args[0], args[1], next).map(|_| ()),
+        _ => Ok(()),
+    }
 }
 
 /// The error of a quotient that the planner declares, in units of the last place.

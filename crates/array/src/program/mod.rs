@@ -1,6 +1,7 @@
 //! The instructions of a program on arrays, checked when they are read.
 
 mod bounds;
+mod function;
 mod json;
 mod operation;
 mod rings;
@@ -8,6 +9,8 @@ mod shapes;
 
 use serde::{Deserialize, Serialize};
 
+pub use function::Function;
+pub(crate) use function::{Way, quotient};
 pub use operation::{Integer, Operation, Ring};
 pub(crate) use shapes::Product;
 
@@ -71,7 +74,8 @@ impl TryFrom<Vec<json::Node>> for Instructions {
             let checked = arguments(&next, &found).and_then(|args| {
                 shapes::check(&next, &args)?;
                 rings::check(&next, &args)?;
-                bounds::check(&next, &args)
+                bounds::check(&next, &args)?;
+                function::check(&next, &args)
             });
             checked.map_err(|what| format!("node {place} ({}): {what}", next.operation.name()))?;
             found.push(next);

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Function;
+
 /// An operation with its parameters. Its arguments, and what is known of its result, are those of the instruction.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
@@ -142,8 +144,20 @@ pub enum Operation {
         /// Which.
         axis: usize,
     },
+    /// A function of every element.
+    Function {
+        /// Which.
+        name: Function,
+    },
+    /// a / b for b of one sign.
+    Divide {},
     /// a / b rounded down, for b above zero.
     FloorDivide {},
+    /// Numbers of so many bits that the nodes draw together and nobody knows.
+    Sample {
+        /// How many bits.
+        bits: usize,
+    },
 }
 
 impl Operation {
@@ -156,10 +170,10 @@ impl Operation {
     /// How many arguments it takes; None: one or more.
     pub(super) fn arity(&self) -> Option<usize> {
         Some(match self {
-            Self::Input { .. } | Self::Constant { .. } => 0,
+            Self::Input { .. } | Self::Constant { .. } | Self::Sample { .. } => 0,
             Self::Add {} | Self::Subtract {} | Self::Multiply { .. } | Self::Matmul { .. } => 2,
             Self::Less {} | Self::Equal {} | Self::Both {} | Self::Either {} | Self::Differ {} => 2,
-            Self::Maximum {} | Self::Minimum {} | Self::FloorDivide {} => 2,
+            Self::Maximum {} | Self::Minimum {} | Self::FloorDivide {} | Self::Divide {} => 2,
             Self::Select {} => 3,
             Self::Concatenate { .. } => return None,
             Self::Negate {}
@@ -173,6 +187,7 @@ impl Operation {
             | Self::Not {}
             | Self::Count {}
             | Self::Absolute {}
+            | Self::Function { .. }
             | Self::Largest { .. }
             | Self::Smallest { .. }
             | Self::Place { .. }

@@ -7,7 +7,7 @@ pub fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
     let rings: Vec<Ring> = args.iter().map(|arg| arg.ring).collect();
     let ring = next.ring;
     let fits = match &next.operation {
-        Operation::Input { .. } | Operation::Constant { .. } => true,
+        Operation::Input { .. } | Operation::Constant { .. } | Operation::Sample { .. } => true,
         Operation::Reshape {}
         | Operation::Transpose { .. }
         | Operation::Broadcast {}
@@ -39,6 +39,8 @@ pub fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
         | Operation::Sum { .. }
         | Operation::CumulativeSum { .. }
         | Operation::Absolute {}
+        | Operation::Function { .. }
+        | Operation::Divide {}
         | Operation::FloorDivide {} => ring != Ring::Bits && rings.iter().all(|&arg| arg == ring),
     };
     let bits: Vec<usize> = rings.iter().map(|arg| arg.bits()).collect();

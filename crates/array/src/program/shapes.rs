@@ -25,7 +25,7 @@ pub fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
 fn found(next: &Instruction, shapes: &[&[usize]]) -> Option<Vec<usize>> {
     let (given, elsewhere) = (|| next.shape.clone(), |axis: usize| without(shapes[0], axis));
     match &next.operation {
-        Operation::Input { .. } => Some(given()),
+        Operation::Input { .. } | Operation::Sample { .. } => Some(given()),
         Operation::Constant { values } => (elements(&next.shape)? == values.len()).then(given),
         Operation::Reshape {} => (elements(&next.shape) == elements(shapes[0])).then(given),
         Operation::Broadcast {} => (broadcast(&[shapes[0], &next.shape])? == next.shape).then(given),

@@ -244,6 +244,10 @@ impl<E: Costs> Backend for Tally<E> {
         Ok(x.iter().map(|&c| c.clone()).collect())
     }
 
+    fn random_bits(&mut self, rows: &[usize]) -> Vec<Counted> {
+        rows.iter().map(|&rows| self.bits(rows)).collect()
+    }
+
     fn narrow(&self, x: &Counted) -> Counted {
         self.vector::<u64>(x.rows)
     }
@@ -282,8 +286,8 @@ impl<E: Costs> Backend for Tally<E> {
         Ok((self.vector::<R>(rows), (0..R::BITS).map(|_| self.bits(rows)).collect()))
     }
 
-    fn unmask<R: Ring>(&mut self, mask: Counted, _difference: &[&Counted]) -> Result<Counted> {
-        let cost = self.engine.unmask(mask.rows, R::BITS as usize);
+    fn unmask<R: Ring>(&mut self, mask: Counted, difference: &[&Counted]) -> Result<Counted> {
+        let cost = self.engine.unmask(mask.rows, difference.len());
         self.pay(cost);
         Ok(mask)
     }

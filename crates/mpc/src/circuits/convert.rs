@@ -44,3 +44,36 @@ pub fn to_ring<R: Ring, B: Backend>(b: &mut B, x: &[B::Bits], signed: bool) -> R
         b.unmask(mask, &difference.iter().collect::<Vec<_>>())
     })
 }
+
+/// The ring vector with the value of a number, by an adder of little more than its own width. What [`to_ring`] gives,
+/// for less bytes and more rounds where the number is narrower than the ring.
+///
+/// The planes of x - y modulo 2^n, for a mask y of the ring, are opened as in [`to_ring`]. With y they are shares of a
+/// number that is x modulo 2^n. Times 2^(k-n) it is x 2^(k-n) in the ring, which a truncation divides exactly. n is two
+/// more than x has planes, for the truncation's range. The dealer's planes of -y are as many as the ring has.
+///
+/// Rounds: 5 + log2(n). Bytes of three nodes, for 32 planes and a ring of 64 bits: 81.
+///
+/// # Errors
+/// As the engine's.
+pub fn narrow_to_ring<R: Ring, B: Backend>(b: &mut B, x: &[B::Bits], signed: bool) -> Result<B::Vector<R>> {
+    let (rows, width) = (x.first().map_or(0, |p| p.rows()), x.len() + SLACK);
+    if x.len() < FEW || width >= R::BITS as usize {
+        return to_ring(b, x, signed);
+    }
+    b.step("to_ring", |b| {
+        let wide = resize(b, x, width, signed);
+        let (mask, negated) = b.mask::<R>(rows)?;
+        let difference = add(b, &wide, &negated[..width])?;
+        let congruent = b.unmask(mask, &difference.iter().collect::<Vec<_>>())?;
+        let above = R::BITS as usize - width;
+        let raised = linear::scale(&congruent, R::ONE.shl(above as u32));
+        Ok(b.truncate(&[&raised], above)?.swap_remove(0))
+    })
+}
+
+/// Planes beside those of a number whose multiple is truncated.
+const SLACK: usize = 2;
+
+/// Planes from which on a narrow number is masked instead of injected.
+const FEW: usize = 3;

@@ -19,7 +19,7 @@ mod whole;
 
 pub use arithmetic::{add, sign};
 pub use compare::{and_all, and_pairs, equal, less_than, or_all};
-pub use convert::{resize, to_planes, to_ring};
+pub use convert::{narrow_to_ring, resize, to_planes, to_ring};
 pub use division::divide;
 pub use gates::{Blank, Counts, Gates};
 pub use leading::leading_one;

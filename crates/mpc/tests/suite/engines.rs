@@ -321,6 +321,9 @@ fn products_agree_with_integers() {
 /// Conversions there and back, at full and at narrow width.
 struct Conversions;
 
+/// Planes of numbers that are narrower than a ring, and whether they have a sign.
+const NARROW: [(usize, bool); 7] = [(1, false), (3, true), (20, true), (20, false), (31, true), (61, true), (64, false)];
+
 impl Program for Conversions {
     fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
         let mut out = Rows::empty(x.rows);
@@ -334,6 +337,10 @@ impl Program for Conversions {
         out.r64.push(circuits::to_ring(b, &x.bits[..64], false)?);
         out.r128.push(circuits::to_ring(b, &x.bits[..20], true)?);
         out.r128.push(circuits::to_ring(b, &x.bits[..70], true)?);
+        for (width, signed) in NARROW {
+            out.r64.push(circuits::narrow_to_ring(b, &x.bits[..width], signed)?);
+            out.r128.push(circuits::narrow_to_ring(b, &x.bits[..width], signed)?);
+        }
         out.r32.extend(b.inject(&[&x.bits[0], &x.bits[1]])?);
         Ok(out)
     }
@@ -349,6 +356,16 @@ impl Program for Conversions {
             values.into_iter().map(|v| if is_signed { signed(v, width) as u128 } else { v }).collect()
         };
         let narrow = |v: Vec<u128>| v.into_iter().map(|v| v as u64).collect::<Vec<_>>();
+        let of_narrow = NARROW.map(|(width, signed)| number(width, signed));
+        let mut r64 = vec![
+            narrow(number(5, true)),
+            narrow(number(20, false)),
+            narrow(number(20, true)),
+            narrow(number(64, false)),
+        ];
+        r64.extend(of_narrow.iter().cloned().map(narrow));
+        let mut r128 = vec![number(20, true), number(70, true)];
+        r128.extend(of_narrow);
         let mut bits = planes(x.r32[0].iter().map(|&v| v.into()).collect(), 32);
         bits.extend(planes(wide(&x.r64[0]), 64));
         bits.extend(planes(wide(&x.r64[0]), 17));
@@ -357,13 +374,8 @@ impl Program for Conversions {
             rows,
             bits,
             r32: (0..2).map(|j| (0..rows).map(|i| x.bits[j].get(i).into()).collect()).collect(),
-            r64: vec![
-                narrow(number(5, true)),
-                narrow(number(20, false)),
-                narrow(number(20, true)),
-                narrow(number(64, false)),
-            ],
-            r128: vec![number(20, true), number(70, true)],
+            r64,
+            r128,
         })
     }
 }

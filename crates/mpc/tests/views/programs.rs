@@ -26,6 +26,7 @@ pub enum Function {
     ToPlanes,
     ToRingNarrow,
     ToRingWide,
+    ToRingOfFew,
     Truncate,
     Multiply,
     LessFixed,
@@ -47,7 +48,7 @@ pub enum Function {
 
 impl Function {
     /// All of them.
-    pub const ALL: [Self; 31] = [
+    pub const ALL: [Self; 32] = [
         Self::Add,
         Self::Sign,
         Self::AndAll,
@@ -62,6 +63,7 @@ impl Function {
         Self::ToPlanes,
         Self::ToRingNarrow,
         Self::ToRingWide,
+        Self::ToRingOfFew,
         Self::Truncate,
         Self::Multiply,
         Self::LessFixed,
@@ -97,7 +99,7 @@ impl Program for Function {
         let of = |bits, r32, r64, r128| Shape { bits, r32, r64, r128, ..shape(rows) };
         match self {
             Self::Add | Self::Equal | Self::LessThan => of(8, 0, 0, 0),
-            Self::AndAll | Self::OrAll | Self::LeadingOne | Self::ToRingNarrow => of(5, 0, 0, 0),
+            Self::AndAll | Self::OrAll | Self::LeadingOne | Self::ToRingNarrow | Self::ToRingOfFew => of(5, 0, 0, 0),
             Self::Quotient => of(5, 0, 0, 0),
             Self::Mux => of(5, 0, 0, 0),
             Self::MaskAll => of(4, 0, 0, 0),
@@ -146,6 +148,7 @@ impl Program for Function {
             Self::MaskAll => planes(circuits::mask_all(b, &x.bits[0], &x.bits[1..])?),
             Self::ToPlanes => planes(circuits::to_planes(b, &x.r32[0], 7)?),
             Self::ToRingNarrow => Rows { r64: vec![circuits::to_ring(b, &x.bits, true)?], ..empty },
+            Self::ToRingOfFew => Rows { r64: vec![circuits::narrow_to_ring(b, &x.bits, true)?], ..empty },
             Self::ToRingWide => Rows { r32: vec![circuits::to_ring(b, &x.bits, true)?], ..empty },
             Self::Truncate => Rows { r32: vec![fixed::truncate(b, &x.r32[0], 9, 3)?], ..empty },
             Self::Multiply => Rows { r32: vec![fixed::multiply(b, &x.r32[0], &x.r32[1], FORMAT)?], ..empty },

@@ -317,6 +317,10 @@ impl<B: Networked> Backend for Watched<B> {
         self.call("split_product", shares, |b| b.split_product(x, f), results)
     }
 
+    fn random_bits(&mut self, rows: &[usize]) -> Vec<Self::Bits> {
+        self.inner.random_bits(rows)
+    }
+
     fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64> {
         self.inner.narrow(x)
     }

@@ -332,6 +332,10 @@ impl<B: Dealing + 'static> Backend for Engine<B> {
         if self.is_real() { self.inner.split_product(x, f) } else { self.mul(x, x) }
     }
 
+    fn random_bits(&mut self, rows: &[usize]) -> Vec<Self::Bits> {
+        self.inner.random_bits(rows)
+    }
+
     fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64> {
         self.inner.narrow(x)
     }

@@ -252,6 +252,13 @@ impl Backend for Rep3 {
         self.split_products(x, f)
     }
 
+    // Every two nodes draw the component that both hold.
+    fn random_bits(&mut self, rows: &[usize]) -> Vec<Self::Bits> {
+        let mine = Plane::random_all(rows, &mut self.with_previous);
+        let next = Plane::random_all(rows, &mut self.with_next);
+        mine.into_iter().zip(next).map(|(mine, next)| Share { mine, next }).collect()
+    }
+
     fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64> {
         Share { mine: ring::narrow(&x.mine), next: ring::narrow(&x.next) }
     }

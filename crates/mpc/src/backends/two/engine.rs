@@ -186,6 +186,10 @@ impl Backend for Two {
         self.split_products(x, f)
     }
 
+    fn random_bits(&mut self, rows: &[usize]) -> Vec<Self::Bits> {
+        Plane::random_all(rows, &mut self.own).into_iter().map(Share).collect()
+    }
+
     fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64> {
         Share(ring::narrow(&x.0))
     }

@@ -1,0 +1,55 @@
+//! Small steps that the functions share.
+
+use tacit_math::Ring;
+use tacit_mpc::{Backend, Linear, Result, linear};
+
+/// The residue of an integer with a sign.
+pub(super) fn element<R: Ring>(value: i128) -> R {
+    R::from_u128(value as u128)
+}
+
+/// x plus a public number in every row.
+pub(super) fn plus<R: Ring, B: Backend>(b: &B, x: &B::Vector<R>, value: i128) -> B::Vector<R> {
+    let rows = x.rows();
+    linear::add(x, &b.public_vector(rows, || vec![element(value); rows]))
+}
+
+/// A public number less x.
+pub(super) fn minus<R: Ring, B: Backend>(b: &B, value: i128, x: &B::Vector<R>) -> B::Vector<R> {
+    let rows = x.rows();
+    linear::sub(&b.public_vector(rows, || vec![element(value); rows]), x)
+}
+
+/// x times a public integer.
+pub(super) fn times<R: Ring, B: Backend>(x: &B::Vector<R>, value: i128) -> B::Vector<R> {
+    linear::scale(x, element(value))
+}
+
+/// x 2^by, where `by` may be negative: then one of the two integers beside it.
+pub(super) fn shifted<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, by: i64) -> Result<B::Vector<R>> {
+    match by {
+        0 => Ok(x.clone()),
+        1.. => Ok(linear::scale(x, R::ONE.shl(by as u32))),
+        _ => Ok(b.truncate(&[x], by.unsigned_abs() as usize)?.swap_remove(0)),
+    }
+}
+
+/// x y 2^-by, by at least 0.
+pub(super) fn product<R: Ring, B: Backend>(
+    b: &mut B,
+    x: &B::Vector<R>,
+    y: &B::Vector<R>,
+    by: usize,
+) -> Result<B::Vector<R>> {
+    let mut out = if by == 0 { b.mul(&[x], &[y])? } else { b.multiply_truncate(&[vec![(x, y)]], by)? };
+    Ok(out.swap_remove(0))
+}
+
+/// value 2^-by, to the nearest integer, where `by` may be negative.
+pub(super) fn rounded(value: i128, by: i64) -> i128 {
+    match by {
+        ..=0 => value << by.unsigned_abs(),
+        1..=126 => (value + (1 << (by - 1))) >> by,
+        _ => 0,
+    }
+}

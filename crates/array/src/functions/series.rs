@@ -1,0 +1,195 @@
+//! sigmoid, tanh and erf by odd Fourier series of a declared period.
+//!
+//! On |x| <= B the function, less its value at zero, is a sum of K sines of x, 2 x, ... K x, of a period P above 2 B.
+//! Coefficients are minimax by Remez' exchange, pinned as integers. Each sine of s + t is two products, so the sum is one split
+//! product of 2 K words. Where |x| may be larger than B, x is clipped to it by two comparisons.
+//!
+//! Source: SecFormer, ACL 2024, and SHAFT, NDSS 2025, for Fourier series of masked numbers with a dealer.
+//! **Departures** the mask is a share that nodes have: docs/protocols/functions.md. tanh x = 2 sigmoid(2 x) - 1.
+//!
+//! Rounds: 4, and 12 + log2(width) with a clip. Bytes in all, for k = 64: 16 K + 16 and a truncation.
+
+use tacit_math::Ring;
+use tacit_mpc::{Backend, Linear, Result, Split, circuits, linear};
+
+use super::circle::{part, scale_of, word};
+use super::coefficients::{Fit, fits};
+use super::fixed::{element, minus, plus};
+use super::interval::{bits_of, power};
+use super::tables::{self, Circles, FRACTION, turned};
+use super::{Interval, Refused};
+
+/// An odd function, or one that is odd but for its value at zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Curve {
+    /// 1 / (1 + e^-x).
+    Sigmoid,
+    /// The hyperbolic tangent.
+    Tanh,
+    /// The error function.
+    Erf,
+}
+
+/// A plan for an odd function.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Odd {
+    bits: usize,
+    fraction: usize,
+    result: usize,
+    curve: Curve,
+    fit: &'static Fit,
+    scale: u32,
+    /// Where x is clipped, from below and from above, and the bits of a number with its sign.
+    clip: Option<(i128, usize)>,
+    error: f64,
+}
+
+/// What a clip may change, in units of the result.
+const CUT: f64 = 0.6;
+
+/// Fractional bits of coefficients.
+const COEFFICIENT: u32 = 40;
+
+impl Curve {
+    /// By which x is multiplied before the series, and the series after it: 2 for tanh.
+    fn doubled(self) -> usize {
+        usize::from(self == Self::Tanh)
+    }
+
+    fn base(self) -> Self {
+        if self == Self::Tanh { Self::Sigmoid } else { self }
+    }
+}
+
+impl Odd {
+    /// A plan for numbers of `fraction` fractional bits within an interval, in a ring of `bits` bits. The result has
+    /// `result` fractional bits.
+    ///
+    /// # Errors
+    /// [`Refused::Precision`] above 24 bits, [`Refused::Room`] if products do not fit.
+    pub fn new(bits: usize, fraction: usize, interval: Interval, result: usize, curve: Curve) -> Result<Self, Refused> {
+        interval.check(bits)?;
+        let doubled = curve.doubled();
+        let fits = fits(curve.base(), result).ok_or(Refused::Precision)?;
+        let reach = |fit: &Fit| u128::from(fit.bound) << fraction >> doubled;
+        let inside = fits.iter().copied().find(|fit| interval.size() <= reach(fit));
+        let clipped = fits.iter().copied().find(|fit| fit.beyond * power((result + doubled) as i64) <= CUT);
+        let fit = inside.or(clipped).ok_or(Refused::Precision)?;
+        let clip = inside.is_none().then(|| (reach(fit) as i128, bits_of(interval.size()) + 2));
+        if clip.is_some_and(|(_, width)| width > bits) || !(3..bits).contains(&fraction) {
+            return Err(Refused::Room);
+        }
+        let scale = scale_of(bits, result, 6).ok_or(Refused::Room)?;
+        let mut plan = Self { bits, fraction, result, curve, fit, scale, clip, error: 0.0 };
+        plan.error = plan.bound(interval.size().min(reach(fit)));
+        Ok(plan)
+    }
+
+    fn bound(&self, size: u128) -> f64 {
+        let (fit, unit) = (self.fit, power((self.result + self.curve.doubled()) as i64));
+        let count = fit.coefficients.len() as f64;
+        let cut = if self.clip.is_some() { fit.beyond } else { 0.0 };
+        let sizes: f64 = fit.coefficients.iter().map(|a| a.unsigned_abs() as f64).sum::<f64>() * power(-i64::from(COEFFICIENT));
+        let slopes: f64 = (1..).zip(fit.coefficients).map(|(k, a)| f64::from(k) * a.unsigned_abs() as f64).sum();
+        let angle = size as f64 * 6.3 * power(-(self.bits as i64)) * slopes * power(-i64::from(COEFFICIENT));
+        let words = 0.75 * (sizes + count) * power(-i64::from(self.scale));
+        let tables = 8.0 * count * count * power(tables::ERROR) + count * power(-i64::from(COEFFICIENT));
+        1.0 + unit * (fit.error + cut + angle + words + tables)
+    }
+
+    /// The largest error of a result, in units of its last bit.
+    pub fn error(&self) -> f64 {
+        self.error
+    }
+
+    /// Whether numbers may be beyond the series and are clipped.
+    pub fn clips(&self) -> bool {
+        self.clip.is_some()
+    }
+
+    /// The function of x.
+    ///
+    /// # Errors
+    /// As the engine's.
+    ///
+    /// # Panics
+    /// When the plan is for another ring.
+    pub fn run<R: Ring, B: Backend>(&self, b: &mut B, x: &B::Vector<R>) -> Result<B::Vector<R>> {
+        assert_eq!(self.bits, R::BITS as usize, "a plan for this ring");
+        b.step("series", |b| {
+            let clipped = self.clip.map(|(bound, width)| clip(b, x, bound, width)).transpose()?;
+            let series = b.split_product(&[clipped.as_ref().unwrap_or(x)], &self.sines())?;
+            let value = b.truncate(&[&series[0]], 2 * self.scale as usize - self.result)?.swap_remove(0);
+            Ok(if self.curve == Curve::Sigmoid { plus(b, &value, 1 << (self.result - 1)) } else { value })
+        })
+    }
+
+    fn sines<R: Ring>(&self) -> Sines<R> {
+        // 2^k of a turn: P is in quarters.
+        let turn = 1u128 << (self.bits + 2 - self.fraction);
+        let period = u128::from(self.fit.quarters);
+        let factor = (turn + period / 2) / period << self.curve.doubled();
+        let coefficients = self.fit.coefficients.iter().map(|a| *a << self.curve.doubled()).collect();
+        Sines { factor: R::from_u128(factor), coefficients, scale: self.scale, circles: tables::circles() }
+    }
+}
+
+/// x where it is between -bound and bound, else the nearer one of them.
+fn clip<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, bound: i128, width: usize) -> Result<B::Vector<R>> {
+    let rows = x.rows();
+    let (above, below) = (minus(b, bound, x), plus(b, x, bound));
+    // Both comparisons share their rounds.
+    let both = circuits::sign(b, &linear::concat_vectors(&[&above, &below]), width)?;
+    let both = b.inject::<R>(&[&both])?.swap_remove(0);
+    let [over, under] = [0, rows].map(|start| both.map(rows, |bits| bits[start..start + rows].to_vec()));
+    let less = linear::scale(&below, element(-1));
+    let moved = b.inner_products(&[vec![(&over, &above), (&under, &less)]])?;
+    Ok(linear::add(x, &moved[0]))
+}
+
+/// Sines of multiples of both summands' angles.
+struct Sines<R> {
+    factor: R,
+    /// Twice themselves for tanh, whose series is of two sigmoids.
+    coefficients: Vec<i64>,
+    scale: u32,
+    circles: &'static Circles,
+}
+
+impl<R: Ring> Sines<R> {
+    /// Cosine and sine of each multiple of a number's angle, from the first one on.
+    fn multiples(&self, x: R, mut each: impl FnMut(usize, [i64; 2])) {
+        let first = self.circles.of(part(x.mul(self.factor)));
+        let mut point = first;
+        for k in 0..self.coefficients.len() {
+            each(k, point);
+            point = turned(point, first);
+        }
+    }
+}
+
+impl<R: Ring> Split<R> for Sines<R> {
+    fn products(&self) -> usize {
+        2 * self.coefficients.len()
+    }
+
+    fn first(&self, s: &[R], u: &mut [R]) {
+        let rows = s.len();
+        let down = FRACTION + COEFFICIENT - self.scale;
+        for (i, &s) in s.iter().enumerate() {
+            self.multiples(s, |k, [cosine, sine]| {
+                let scaled = |value: i64| element((i128::from(self.coefficients[k]) * i128::from(value) + (1 << (down - 1))) >> down);
+                (u[2 * k * rows + i], u[(2 * k + 1) * rows + i]) = (scaled(sine), scaled(cosine));
+            });
+        }
+    }
+
+    fn second(&self, t: &[R], w: &mut [R], _: &mut [R]) {
+        let rows = t.len();
+        for (i, &t) in t.iter().enumerate() {
+            self.multiples(t, |k, [cosine, sine]| {
+                (w[2 * k * rows + i], w[(2 * k + 1) * rows + i]) = (word(cosine, self.scale), word(sine, self.scale));
+            });
+        }
+    }
+}

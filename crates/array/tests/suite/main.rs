@@ -1,0 +1,7 @@
+//! Every function against floating-point arithmetic within the error that its plan states, on engines with and without
+//! security. What is declared to be sent is what is sent.
+
+mod costs;
+mod errors;
+mod refusals;
+mod world;
