@@ -1,13 +1,64 @@
-//! Products of stacks of matrices, as NumPy's @ has them.
+//! Products of stacks of matrices, as NumPy's @ has them: one communication for all of a kind.
 
 use tacit_math::matrix::{self, View};
-use tacit_mpc::{Backend, Linear, Result};
+use tacit_mpc::{Backend, Linear, MatrixProduct, Result, linear};
 
 use super::call::Call;
-use super::products::{numbers, sums_of_products, truncated};
-use super::shaping::repeated;
-use crate::array::{Array, Element, Shares};
+use super::products::{numbers, truncated};
+use super::shaping::places;
+use crate::array::{Element, Shares};
 use crate::program::Product;
+
+/// A product, and where in its factors each pair of matrices begins.
+struct Stacked {
+    product: Product,
+    starts: Vec<[usize; 2]>,
+}
+
+impl Stacked {
+    fn of<B: Backend>(call: &Call<'_, B>) -> Self {
+        let [x, y] = [0, 1].map(|arg| call.args[arg].shape.as_slice());
+        let product = Product::of(x, y).expect("shapes are checked when a program is read");
+        let Product { stack, rows, inner, columns, .. } = &product;
+        let starts = |shape: &[usize], size: usize| {
+            let matrices = places(&shape[..shape.len().saturating_sub(2)], stack);
+            matrices.into_iter().map(move |matrix| matrix as usize * size)
+        };
+        let starts = starts(x, rows * inner).zip(starts(y, inner * columns)).map(<[usize; 2]>::from).collect();
+        Self { product, starts }
+    }
+
+    /// Whether there is nothing to add up, or nowhere to.
+    fn is_empty(&self) -> bool {
+        let Product { rows, inner, columns, .. } = self.product;
+        self.starts.is_empty() || rows * inner * columns == 0
+    }
+
+    /// The pairs of matrices in two shared factors.
+    fn pairs<'a, V>(&'a self, x: &'a V, y: &'a V) -> impl Iterator<Item = MatrixProduct<'a, V>> {
+        let Product { rows, inner, columns, .. } = self.product;
+        self.starts.iter().filter(|_| !self.is_empty()).map(move |&[of_x, of_y]| {
+            let mut pair = MatrixProduct::new(x, y, [rows, inner, columns]);
+            (pair.x_layout.start, pair.y_layout.start) = (of_x, of_y);
+            pair
+        })
+    }
+
+    /// Products of factors of which one is public and the other one is a component of a share.
+    fn in_clear<R: Element>(&self, x: &[R], y: &[R]) -> Vec<R> {
+        let Product { rows, inner, columns, .. } = self.product;
+        let mut out = vec![R::ZERO; self.starts.len() * rows * columns];
+        if !self.is_empty() {
+            let parts = out.chunks_mut(rows * columns).zip(&self.starts);
+            let views = parts.map(|(out, &[of_x, of_y])| {
+                let x = View::new(&x[of_x..of_x + rows * inner], rows, inner);
+                (x, View::new(&y[of_y..of_y + inner * columns], inner, columns), out)
+            });
+            matrix::products(views.collect());
+        }
+        out
+    }
+}
 
 /// Products without their last bits.
 pub(super) fn matmul<R: Element, B: Backend>(
@@ -16,84 +67,59 @@ pub(super) fn matmul<R: Element, B: Backend>(
     cut: usize,
     floor: bool,
 ) -> Result<Vec<Shares<B>>> {
-    calls.iter().map(|call| one::<R, B>(b, call, cut, floor).map(R::shares)).collect()
+    let stacked: Vec<Stacked> = calls.iter().map(Stacked::of).collect();
+    let arrays: Vec<_> = calls.iter().flat_map(|call| call.args.iter().copied()).collect();
+    let factors = numbers::<R, B>(b, &arrays)?;
+    let factors: Vec<&[B::Vector<R>]> = factors.chunks(2).collect();
+    let is_public = arrays.iter().take(2).any(|array| array.public.is_some());
+    if !is_public && cut > 0 && !floor {
+        return Ok(shared::<R, B>(b, &stacked, &factors, cut)?.into_iter().map(R::shares).collect());
+    }
+    let products = if is_public {
+        calls.iter().zip(&stacked).zip(&factors).map(|((call, stacked), factors)| local(call, stacked, factors)).collect()
+    } else {
+        shared::<R, B>(b, &stacked, &factors, 0)?
+    };
+    Ok(truncated::<R, B>(b, products, cut, floor)?.into_iter().map(R::shares).collect())
 }
 
-fn one<R: Element, B: Backend>(
-    b: &mut B,
-    call: &Call<'_, B>,
-    cut: usize,
-    floor: bool,
-) -> Result<B::Vector<R>> {
-    let [x, y] = [call.args[0], call.args[1]];
-    let product = Product::of(&x.shape, &y.shape).expect("shapes are checked when a program is read");
-    let Product { stack, rows, inner, columns, .. } = &product;
-    let [x, y] = [(x, [*rows, *inner]), (y, [*inner, *columns])].map(|(array, matrix)| stacked(array, stack, matrix));
-    let factors = numbers::<R, B>(b, &[&x, &y])?;
-    if *inner == 0 {
-        let elements = call.instruction.elements();
-        return Ok(b.public_vector(elements, || vec![R::ZERO; elements]));
-    }
-    match (&x.public, &y.public) {
-        (_, Some(y)) => {
-            let product = factors[0].map(call.instruction.elements(), |x| in_clear(&product, x, &residues(y)));
-            Ok(truncated::<R, B>(b, vec![product], cut, floor)?.swap_remove(0))
-        }
-        (Some(x), _) => {
-            let product = factors[1].map(call.instruction.elements(), |y| in_clear(&product, &residues(x), y));
-            Ok(truncated::<R, B>(b, vec![product], cut, floor)?.swap_remove(0))
-        }
-        _ => shared::<R, B>(b, &product, &factors, cut, floor),
+/// A product with a public factor.
+fn local<R: Element, B: Backend>(call: &Call<'_, B>, stacked: &Stacked, factors: &[B::Vector<R>]) -> B::Vector<R> {
+    let elements = call.instruction.elements();
+    let residues = |numbers: &[i128]| numbers.iter().map(|&number| R::from_u128(number as u128)).collect::<Vec<R>>();
+    match (&call.args[0].public, &call.args[1].public) {
+        (_, Some(y)) => factors[0].map(elements, |x| stacked.in_clear(x, &residues(y))),
+        (Some(x), None) => factors[1].map(elements, |y| stacked.in_clear(&residues(x), y)),
+        (None, None) => unreachable!("one is public"),
     }
 }
 
-/// A factor as as many matrices as the stack has.
-fn stacked<B: Backend>(array: &Array<B>, stack: &[usize], matrix: [usize; 2]) -> Array<B> {
-    let own = &array.shape[..array.shape.len().saturating_sub(2)];
-    let whole = array.reshaped(&[own, &matrix].concat());
-    repeated(&whole, &[stack, &matrix].concat())
-}
-
-fn residues<R: Element>(numbers: &[i128]) -> Vec<R> {
-    numbers.iter().map(|&number| R::from_u128(number as u128)).collect()
-}
-
-/// Products of matrices of which one is public, or a component of a share.
-fn in_clear<R: Element>(product: &Product, x: &[R], y: &[R]) -> Vec<R> {
-    let Product { rows, inner, columns, .. } = *product;
-    let count = product.stack.iter().product::<usize>();
-    let mut out = vec![R::ZERO; count * rows * columns];
-    if out.is_empty() {
-        return out;
-    }
-    let parts = out.chunks_mut(rows * columns).zip(x.chunks(rows * inner).zip(y.chunks(inner * columns)));
-    let views = parts.map(|(out, (x, y))| (View::new(x, rows, inner), View::new(y, inner, columns), out));
-    matrix::products(views.collect());
-    out
-}
-
-/// Products of two shared factors: a sum of `inner` products for each element, one communication in all.
+/// Products of shared factors, and what is cut off them in the same communication.
 fn shared<R: Element, B: Backend>(
     b: &mut B,
-    product: &Product,
-    factors: &[B::Vector<R>],
+    stacked: &[Stacked],
+    factors: &[&[B::Vector<R>]],
     cut: usize,
-    floor: bool,
-) -> Result<B::Vector<R>> {
-    let Product { rows, inner, columns, .. } = *product;
-    let count = product.stack.iter().product::<usize>();
-    let elements = count * rows * columns;
-    let places = || {
-        let in_matrix = move |k: usize| (0..rows).flat_map(move |i| (0..columns).map(move |j| (k, i, j)));
-        (0..count).flat_map(in_matrix)
+) -> Result<Vec<B::Vector<R>>> {
+    let pairs = stacked.iter().zip(factors).flat_map(|(stacked, factors)| stacked.pairs(&factors[0], &factors[1]));
+    let pairs: Vec<MatrixProduct<'_, B::Vector<R>>> = pairs.collect();
+    let made = match (pairs.is_empty(), cut) {
+        (true, _) => vec![],
+        (false, 0) => b.matrix_products(&pairs)?,
+        (false, _) => b.matrix_products_truncate(&pairs, cut)?,
     };
-    let term = |t: usize| {
-        let left: Vec<u32> = places().map(|(k, i, _)| ((k * rows + i) * inner + t) as u32).collect();
-        let right: Vec<u32> = places().map(|(k, _, j)| ((k * inner + t) * columns + j) as u32).collect();
-        let taken = |x: &B::Vector<R>, from: &[u32]| x.map(elements, |x| tacit_math::ring::gather(x, from));
-        (taken(&factors[0], &left), taken(&factors[1], &right))
+    let mut made = made.into_iter();
+    let together = |stacked: &Stacked| {
+        let Product { rows, columns, .. } = stacked.product;
+        let elements = stacked.starts.len() * rows * columns;
+        if stacked.is_empty() {
+            return b.public_vector(elements, || vec![R::ZERO; elements]);
+        }
+        let mut matrices: Vec<B::Vector<R>> = made.by_ref().take(stacked.starts.len()).collect();
+        match matrices.len() {
+            1 => matrices.swap_remove(0),
+            _ => linear::concat_vectors(&matrices.iter().collect::<Vec<_>>()),
+        }
     };
-    let terms: Vec<(B::Vector<R>, B::Vector<R>)> = (0..inner).map(term).collect();
-    let terms = vec![terms.iter().map(|(x, y)| (x, y)).collect()];
-    Ok(sums_of_products(b, &terms, cut, floor)?.swap_remove(0))
+    Ok(stacked.iter().map(together).collect())
 }

@@ -42,11 +42,14 @@ fn in_order<B: Backend>([x, y]: [Array<B>; 2]) -> [Array<B>; 2] {
 
 /// Arrays as vectors over a ring; bits are injected together.
 pub(super) fn numbers<R: Element, B: Backend>(b: &mut B, arrays: &[&Array<B>]) -> Result<Vec<B::Vector<R>>> {
-    let bits: Vec<&B::Bits> =
-        arrays.iter().filter(|array| array.ring() == Ring::Bits).map(|array| array.bits()).collect();
+    let is_secret_bit = |array: &&&Array<B>| array.ring() == Ring::Bits && array.public.is_none();
+    let bits: Vec<&B::Bits> = arrays.iter().filter(is_secret_bit).map(|array| array.bits()).collect();
     let mut injected = if bits.is_empty() { vec![] } else { b.inject::<R>(&bits)? }.into_iter();
-    let number = |array: &&Array<B>| match array.ring() {
-        Ring::Bits => injected.next().expect("one for each plane"),
+    let number = |array: &&Array<B>| match (array.ring(), &array.public) {
+        (Ring::Bits, None) => injected.next().expect("one for each plane"),
+        (Ring::Bits, Some(public)) => {
+            b.public_vector(public.len(), || public.iter().map(|&bit| R::from_u128(bit as u128)).collect())
+        }
         _ => array.vector::<R>().clone(),
     };
     Ok(arrays.iter().map(number).collect())

@@ -41,10 +41,14 @@ pub(super) fn repeated<B: Backend>(array: &Array<B>, shape: &[usize]) -> Array<B
     if array.elements() == shape.iter().product::<usize>() {
         return array.reshaped(shape);
     }
-    let added = shape.len() - array.shape.len();
-    let own = array.shape.iter().zip(strides(&array.shape)).map(|(&size, stride)| if size == 1 { 0 } else { stride });
-    let strides: Vec<i64> = std::iter::repeat_n(0, added).chain(own).collect();
-    array.gathered(shape, || positions(shape, 0, &strides))
+    array.gathered(shape, || places(&array.shape, shape))
+}
+
+/// Where the elements of an array lie that is repeated to a shape.
+pub(super) fn places(own: &[usize], shape: &[usize]) -> Vec<u32> {
+    let steps = own.iter().zip(strides(own)).map(|(&size, stride)| if size == 1 { 0 } else { stride });
+    let strides: Vec<i64> = std::iter::repeat_n(0, shape.len() - own.len()).chain(steps).collect();
+    positions(shape, 0, &strides)
 }
 
 /// How far apart neighbours along each axis lie.

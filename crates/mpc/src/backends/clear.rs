@@ -1,13 +1,16 @@
 //! The reference engine: one process plays all parties on values in clear. No security whatsoever; every test compares
 //! with it.
 
+use tacit_math::matrix::Element;
 use tacit_math::{Plane, Prg, Ring, Seed, permutation, ring};
 use tacit_net::PartyId;
 
 use crate::bits::{planes_of, vector_of};
 use crate::linear::Column;
 use crate::ops::nonzero_digits;
-use crate::{Apart, Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes, Split};
+use crate::{
+    Apart, Backend, Bilinear, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes, Split,
+};
 
 /// A value in clear, in place of a share.
 #[derive(Clone)]
@@ -20,6 +23,13 @@ impl<T: Column> Linear<T> for Open<T> {
 
     fn rows(&self) -> usize {
         self.0.len()
+    }
+}
+
+#[cfg(test)]
+impl<T> Open<T> {
+    pub(crate) fn value(&self) -> &T {
+        &self.0
     }
 }
 
@@ -107,6 +117,15 @@ impl Backend for Clear {
             (0..rows).map(|i| pairs.iter().fold(R::ZERO, |sum, (x, y)| sum.add(x.0[i].mul(y.0[i])))).collect()
         };
         Ok(terms.iter().map(|pairs| Open(product(pairs))).collect())
+    }
+
+    fn bilinear<R: Element>(&mut self, products: &[Bilinear<'_, Self::Vector<R>>]) -> Result<Vec<Self::Vector<R>>> {
+        let map = |product: &Bilinear<'_, Open<Vec<R>>>| {
+            let ([x, y], mut out) = (product.ranges(), vec![R::ZERO; product.rows()]);
+            product.form.add_to(&product.x.0[x], &product.y.0[y], &mut out);
+            Open(out)
+        };
+        Ok(products.iter().map(map).collect())
     }
 
     fn scan_product<S: LinearScan<u32, N>, const N: usize>(

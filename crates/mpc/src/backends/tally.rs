@@ -8,17 +8,21 @@
 
 use std::time::Duration;
 
+use tacit_math::matrix::Element;
 use tacit_math::{Plane, Ring};
 use tacit_net::{Cost, PartyId};
 
 use super::clients;
 use super::cost::{Costs, Needs, Ordered, Products};
 use super::stored::{Memory, Stored};
+use crate::bilinear;
 use crate::circuits::Evaluation;
 use crate::linear::Column;
 use crate::ops::nonzero_digits;
 use crate::products::common_factors;
-use crate::{Apart, Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split};
+use crate::{
+    Apart, Backend, Bilinear, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split,
+};
 
 /// A column of which only the number of rows is known, and what it takes of memory.
 #[derive(Clone)]
@@ -214,6 +218,25 @@ impl<E: Costs> Backend for Tally<E> {
         let cost = self.engine.inner_products(&terms.iter().map(products).collect::<Vec<_>>(), size_of::<R>());
         self.pay(cost);
         Ok(outputs)
+    }
+
+    fn bilinear<R: Element>(&mut self, products: &[Bilinear<'_, Counted>]) -> Result<Vec<Counted>> {
+        let outputs: Vec<usize> = products.iter().map(Bilinear::rows).collect();
+        let Some(cost) = self.engine.bilinear(&outputs, size_of::<R>()) else {
+            return bilinear::by_inner_products::<R, _>(self, products);
+        };
+        self.pay(cost);
+        Ok(outputs.into_iter().map(|rows| self.vector::<R>(rows)).collect())
+    }
+
+    fn bilinear_truncate<R: Element>(&mut self, products: &[Bilinear<'_, Counted>], by: usize) -> Result<Vec<Counted>> {
+        let outputs: Vec<usize> = products.iter().map(Bilinear::rows).collect();
+        let Some(cost) = self.engine.bilinear_truncate(&outputs, by, size_of::<R>()) else {
+            let products = self.bilinear::<R>(products)?;
+            return self.truncate::<R>(&products.iter().collect::<Vec<_>>(), by);
+        };
+        self.pay(cost);
+        Ok(outputs.into_iter().map(|rows| self.vector::<R>(rows)).collect())
     }
 
     fn select<R: Ring>(&mut self, bits: &[&Counted], x: &[&Counted]) -> Result<Vec<Counted>> {

@@ -68,6 +68,7 @@ impl<R: Ring, W: Ring> Dealt<R> for Truncation<R, W> {
         width(self.by as usize)
     }
 
+    #[inline(always)]
     fn first(&self, s: &[R], summand: &mut [R], words: &mut [W]) {
         for ((&s, summand), word) in s.iter().zip(summand).zip(words) {
             let s = s.add(self.before);
@@ -78,6 +79,7 @@ impl<R: Ring, W: Ring> Dealt<R> for Truncation<R, W> {
     }
 
     // The wrap is taken away: hence the sign.
+    #[inline(always)]
     fn second(&self, t: &[R], summand: &mut [R], words: &mut [W]) {
         for ((&t, summand), word) in t.iter().zip(summand).zip(words) {
             *summand = t.shr(self.by);
@@ -85,6 +87,7 @@ impl<R: Ring, W: Ring> Dealt<R> for Truncation<R, W> {
         }
     }
 
+    #[inline(always)]
     fn add_to(&self, out: &mut [R], words: &[W]) {
         let up = R::BITS - self.by;
         out.iter_mut().zip(words).for_each(|(out, word)| *out = out.add(R::from_u128(word.to_u128()).shl(up)));
