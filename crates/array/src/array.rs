@@ -48,6 +48,37 @@ impl<B: Backend> Shares<B> {
     }
 }
 
+impl<B: Backend> Shares<B> {
+    /// All elements, one part behind the other.
+    pub(crate) fn behind_each_other(parts: &[&Self]) -> Self {
+        if let [only] = parts {
+            return (*only).clone();
+        }
+        match parts[0] {
+            Self::Bits(_) => Self::Bits(linear::concat_bits(&parts.iter().map(|part| part.plane()).collect::<Vec<_>>())),
+            Self::Ring64(_) => Self::Ring64(concatenated::<u64, B>(parts)),
+            Self::Ring128(_) => Self::Ring128(concatenated::<u128, B>(parts)),
+        }
+    }
+
+    /// The plane of bits.
+    fn plane(&self) -> &B::Bits {
+        match self {
+            Self::Bits(x) => x,
+            _ => panic!("rings are checked when a program is read"),
+        }
+    }
+
+    /// The vector over this ring.
+    fn vector<R: Element>(&self) -> &B::Vector<R> {
+        R::of(self).expect("rings are checked when a program is read")
+    }
+}
+
+fn concatenated<R: Element, B: Backend>(parts: &[&Shares<B>]) -> B::Vector<R> {
+    linear::concat_vectors(&parts.iter().map(|part| part.vector::<R>()).collect::<Vec<_>>())
+}
+
 impl<B: Backend> Clone for Shares<B> {
     fn clone(&self) -> Self {
         match self {
@@ -136,15 +167,12 @@ impl<B: Backend> Array<B> {
 
     /// The vector of an array that is of this ring.
     pub(crate) fn vector<R: Element>(&self) -> &B::Vector<R> {
-        R::of(&self.shares).expect("rings are checked when a program is read")
+        self.shares.vector()
     }
 
     /// The plane of an array of bits.
     pub(crate) fn bits(&self) -> &B::Bits {
-        match self.shares() {
-            Shares::Bits(x) => x,
-            _ => panic!("rings are checked when a program is read"),
-        }
+        self.shares.plane()
     }
 
     /// Elements of this one in another shape: element i is the old element from[i].

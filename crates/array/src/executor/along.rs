@@ -25,6 +25,11 @@ impl Axis {
         self.outer * self.inner
     }
 
+    /// All elements.
+    pub fn elements(self) -> usize {
+        self.lines() * self.length
+    }
+
     /// With the axis in front: where its elements lie.
     pub fn in_front(self) -> Vec<u32> {
         let at = |step: usize, outer: usize, inner: usize| ((outer * self.length + step) * self.inner + inner) as u32;

@@ -135,6 +135,13 @@ fn depends(each: &Instruction, args: &[&Instruction]) -> Vec<i128> {
         Operation::Less {} | Operation::Maximum {} | Operation::Minimum {} => difference_bits(bounds[0], bounds[1]),
         Operation::Equal {} => distance_bits(bounds[0], bounds[1]),
         Operation::Absolute {} | Operation::Widen {} => signed_bits(bounds[0]),
+        Operation::Largest { axis } | Operation::Smallest { axis } | Operation::Place { axis, .. } => {
+            return vec![difference_bits(bounds[0], bounds[0]) as i128, args[0].shape[axis] as i128];
+        }
+        Operation::Sort { axis } | Operation::Order { axis } => {
+            return vec![bounds[0].0, bounds[0].1, args[0].shape[axis] as i128];
+        }
+        Operation::FloorDivide {} => return bounds.iter().map(|&bounds| signed_bits(bounds) as i128).collect(),
         Operation::Function { .. } | Operation::Divide {} => {
             let known = |of: &Instruction| [of.low, of.high, of.fraction.into(), i128::from(of.elements() > 0)];
             return args.iter().copied().chain([each]).flat_map(known).collect();

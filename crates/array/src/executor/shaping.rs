@@ -1,6 +1,6 @@
 //! The same elements elsewhere, and public ones: local.
 
-use tacit_mpc::{Backend, linear};
+use tacit_mpc::Backend;
 
 use super::along::Axis;
 use super::call::Call;
@@ -82,7 +82,7 @@ fn taken<B: Backend>(array: &Array<B>, shape: &[usize], positions: &[usize], axi
 }
 
 fn concatenated<B: Backend>(parts: &[&Array<B>], shape: &[usize], axis: usize) -> Array<B> {
-    let whole = Array::new(shape, behind_each_other(parts));
+    let whole = Array::new(shape, Shares::behind_each_other(&parts.iter().map(|part| part.shares()).collect::<Vec<_>>()));
     let outer = shape[..axis].iter().product::<usize>();
     if outer == 1 {
         return whole;
@@ -98,16 +98,4 @@ fn concatenated<B: Backend>(parts: &[&Array<B>], shape: &[usize], axis: usize) -
         let begins = (0..outer).flat_map(|line| parts.iter().map(move |&(start, length)| (start + line * length, length)));
         begins.flat_map(|(begin, length)| (begin..begin + length).map(|place| place as u32)).collect()
     })
-}
-
-fn behind_each_other<B: Backend>(parts: &[&Array<B>]) -> Shares<B> {
-    match parts[0].shares() {
-        Shares::Bits(_) => Shares::Bits(linear::concat_bits(&parts.iter().map(|part| part.bits()).collect::<Vec<_>>())),
-        Shares::Ring64(_) => {
-            Shares::Ring64(linear::concat_vectors(&parts.iter().map(|part| part.vector::<u64>()).collect::<Vec<_>>()))
-        }
-        Shares::Ring128(_) => {
-            Shares::Ring128(linear::concat_vectors(&parts.iter().map(|part| part.vector::<u128>()).collect::<Vec<_>>()))
-        }
-    }
 }

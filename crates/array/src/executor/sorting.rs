@@ -1,4 +1,7 @@
-//! Sorting along an axis: all lines at once, the number of the line being the highest part of the key.
+//! Sorting along an axis: all lines of all arrays of a kind at once. The number of the line is the highest part of the
+//! key.
+
+use std::cell::LazyCell;
 
 use tacit_math::transpose;
 use tacit_mpc::circuits::{Planes, to_planes};
@@ -13,52 +16,56 @@ use crate::array::{Array, Element, Shares};
 
 /// Elements in ascending order.
 pub(super) fn sort<B: Backend>(b: &mut B, calls: &[Call<'_, B>], axis: usize) -> Result<Vec<Shares<B>>> {
-    let one = |call: &Call<'_, B>| {
-        let axis = Axis::of(&call.args[0].shape, axis);
-        let lying = lying(call.args[0], axis);
-        let destinations = destinations(b, &lying, axis, call.bounds(0))?;
-        let rows = bundle(lying);
-        let sorted = apply(b, rows, destinations)?;
-        Ok(back(only(sorted), axis))
-    };
-    calls.iter().map(one).collect()
+    let axes = axes(calls, axis);
+    let lying = lying(calls, &axes);
+    let destinations = destinations(b, &lying, axes[0].length, calls[0].bounds(0))?;
+    let sorted = apply(b, bundle(lying), destinations)?;
+    Ok(apart(only(sorted), &axes))
 }
 
 /// The positions that sort.
 pub(super) fn order<B: Backend>(b: &mut B, calls: &[Call<'_, B>], axis: usize) -> Result<Vec<Shares<B>>> {
-    let one = |call: &Call<'_, B>| {
-        let axis = Axis::of(&call.args[0].shape, axis);
-        let lying = lying(call.args[0], axis);
-        let destinations = destinations(b, &lying, axis, call.bounds(0))?;
-        let count = axis.lines() * axis.length;
-        let positions = (0..count).map(|place| (place % axis.length) as i128).collect();
-        let positions = Array::public(b, &[count], call.instruction.ring, positions).into_shares();
-        Ok(back(only(apply(b, bundle(positions), destinations)?), axis))
+    let axes = axes(calls, axis);
+    let (lying, length) = (lying(calls, &axes), axes[0].length);
+    let destinations = destinations(b, &lying, length, calls[0].bounds(0))?;
+    let count = lying.elements();
+    let positions = (0..count).map(|place| (place % length) as i128).collect();
+    let positions = Array::public(b, &[count], calls[0].instruction.ring, positions).into_shares();
+    Ok(apart(only(apply(b, bundle(positions), destinations)?), &axes))
+}
+
+fn axes<B: Backend>(calls: &[Call<'_, B>], axis: usize) -> Vec<Axis> {
+    calls.iter().map(|call| Axis::of(&call.args[0].shape, axis)).collect()
+}
+
+/// All lines of all arrays, one behind the other.
+fn lying<B: Backend>(calls: &[Call<'_, B>], axes: &[Axis]) -> Shares<B> {
+    let line_by_line = |(call, axis): (&Call<'_, B>, &Axis)| call.args[0].shares().gather(axis.elements(), || axis.behind());
+    let lines: Vec<Shares<B>> = calls.iter().zip(axes).map(line_by_line).collect();
+    Shares::behind_each_other(&lines.iter().collect::<Vec<_>>())
+}
+
+/// The arrays of which the lines are one behind the other.
+fn apart<B: Backend>(shares: Shares<B>, axes: &[Axis]) -> Vec<Shares<B>> {
+    let back = |start: &mut usize, axis: &Axis| {
+        let first = *start as u32;
+        *start += axis.elements();
+        Some(shares.gather(axis.elements(), || axis.back().into_iter().map(|place| first + place).collect()))
     };
-    calls.iter().map(one).collect()
-}
-
-/// The elements with the axis behind all others.
-fn lying<B: Backend>(array: &Array<B>, axis: Axis) -> Shares<B> {
-    array.shares().gather(array.elements(), || axis.behind())
-}
-
-/// The elements with the axis where it was.
-fn back<B: Backend>(shares: Shares<B>, axis: Axis) -> Shares<B> {
-    shares.gather(shares.elements(), || axis.back())
+    axes.iter().scan(0, back).collect()
 }
 
 /// Where each element goes.
-fn destinations<B: Backend>(b: &mut B, lying: &Shares<B>, axis: Axis, bounds: Bounds) -> Result<B::Vector<u32>> {
+fn destinations<B: Backend>(b: &mut B, lying: &Shares<B>, length: usize, bounds: Bounds) -> Result<B::Vector<u32>> {
     let mut key = match lying {
         Shares::Bits(plane) => vec![plane.clone()],
         Shares::Ring64(x) => key::<u64, B>(b, x, bounds)?,
         Shares::Ring128(x) => key::<u128, B>(b, x, bounds)?,
     };
     let rows = lying.elements();
-    let width = bits_of(axis.lines().saturating_sub(1) as u128);
-    let planes = std::cell::LazyCell::new(|| {
-        let numbers: Vec<u64> = (0..rows).map(|place| (place / axis.length) as u64).collect();
+    let width = bits_of((rows / length.max(1)).saturating_sub(1) as u128);
+    let planes = LazyCell::new(|| {
+        let numbers: Vec<u64> = (0..rows).map(|place| (place / length) as u64).collect();
         transpose::planes_of_rows(&numbers, width)
     });
     key.extend((0..width).map(|plane| b.public_bits(rows, || planes[plane].clone())));
@@ -98,4 +105,3 @@ fn only<B: Backend>(mut rows: Rows<B>) -> Shares<B> {
         _ => unreachable!("one column"),
     }
 }
-

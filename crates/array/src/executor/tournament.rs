@@ -1,16 +1,17 @@
 //! The largest and smallest along an axis, by pairs: log2 of its length many comparisons behind each other.
 //!
 //! Neighbours meet, and the left one stays unless the right one is better. So of equal ones the first stays, and a
-//! position that moves along is that of the first.
+//! position that moves along is that of the first. All lines of all arrays of a kind play at once.
 
-use tacit_mpc::{Backend, Linear, Result};
+use tacit_math::ring;
+use tacit_mpc::{Backend, Linear, Result, linear};
 
 use super::along::Axis;
 use super::call::Call;
 use super::choices::chosen;
 use super::comparisons::{difference_bits, signs};
 use super::products::numbers;
-use crate::array::{Element, Shares};
+use crate::array::{Element, Shares, joined, parted};
 use crate::program::Ring;
 
 /// The largest, or smallest, along an axis.
@@ -20,12 +21,10 @@ pub(super) fn extreme<R: Element, B: Backend>(
     axis: usize,
     largest: bool,
 ) -> Result<Vec<Shares<B>>> {
-    let one = |call: &Call<'_, B>| {
-        let axis = Axis::of(&call.args[0].shape, axis);
-        let found = played::<R, B>(b, call, call.args[0].vector::<R>(), axis, largest, false)?;
-        Ok(R::shares(found.into_iter().next().expect("a column of values")))
-    };
-    calls.iter().map(one).collect()
+    let values: Vec<B::Vector<R>> = calls.iter().map(|call| call.args[0].vector::<R>().clone()).collect();
+    let lines = Lines::of(calls, axis);
+    let found = lines.played::<R, B>(b, &values, largest, false)?.swap_remove(0);
+    Ok(parted::<R, B>(found, &lines.each()).into_iter().map(R::shares).collect())
 }
 
 /// The position of the largest, or smallest, along an axis.
@@ -35,76 +34,114 @@ pub(super) fn place<B: Backend>(
     axis: usize,
     largest: bool,
 ) -> Result<Vec<Shares<B>>> {
-    calls.iter().map(|call| one_place(b, call, axis, largest)).collect()
-}
-
-fn one_place<B: Backend>(b: &mut B, call: &Call<'_, B>, axis: usize, largest: bool) -> Result<Shares<B>> {
-    let (array, ring) = (call.args[0], call.instruction.ring);
-    let axis = Axis::of(&array.shape, axis);
-    match (array.ring(), ring) {
+    match (calls[0].args[0].ring(), calls[0].instruction.ring) {
         (Ring::Ring128, Ring::Ring64) => {
-            let found = played::<u128, B>(b, call, array.vector::<u128>(), axis, largest, true)?;
-            Ok(Shares::Ring64(b.narrow(&found[1])))
+            let found = positions::<u128, B>(b, calls, axis, largest)?;
+            Ok(found.iter().map(|places| Shares::Ring64(b.narrow(places))).collect())
         }
-        (_, Ring::Ring128) => placed::<u128, B>(b, call, axis, largest),
-        _ => placed::<u64, B>(b, call, axis, largest),
+        (_, Ring::Ring128) => Ok(positions::<u128, B>(b, calls, axis, largest)?.into_iter().map(u128::shares).collect()),
+        _ => Ok(positions::<u64, B>(b, calls, axis, largest)?.into_iter().map(u64::shares).collect()),
     }
 }
 
-fn placed<R: Element, B: Backend>(b: &mut B, call: &Call<'_, B>, axis: Axis, largest: bool) -> Result<Shares<B>> {
-    let values = numbers::<R, B>(b, &[call.args[0]])?.swap_remove(0);
-    Ok(R::shares(played::<R, B>(b, call, &values, axis, largest, true)?.swap_remove(1)))
-}
-
-/// What is left of an axis: the best values, and where asked for their positions.
-fn played<R: Element, B: Backend>(
+fn positions<R: Element, B: Backend>(
     b: &mut B,
-    call: &Call<'_, B>,
-    values: &B::Vector<R>,
-    axis: Axis,
+    calls: &[Call<'_, B>],
+    axis: usize,
     largest: bool,
-    places: bool,
 ) -> Result<Vec<B::Vector<R>>> {
-    let (lines, bounds) = (axis.lines(), call.bounds(0));
-    let width = difference_bits(bounds, bounds);
-    let in_front = axis.in_front();
-    let mut left = vec![values.map(in_front.len(), |x| tacit_math::ring::gather(x, &in_front))];
-    if places {
-        let positions = || (0..axis.length).flat_map(|step| std::iter::repeat_n(R::from_u128(step as u128), lines));
-        left.push(b.public_vector(axis.length * lines, || positions().collect()));
-    }
-    let mut length = axis.length;
-    while length > 1 {
-        left = round::<R, B>(b, &left, length, lines, width, largest)?;
-        length = length.div_ceil(2);
-    }
-    Ok(left)
+    let values = numbers::<R, B>(b, &calls.iter().map(|call| call.args[0]).collect::<Vec<_>>())?;
+    let lines = Lines::of(calls, axis);
+    let found = lines.played::<R, B>(b, &values, largest, true)?.swap_remove(1);
+    Ok(parted::<R, B>(found, &lines.each()))
 }
 
-/// What is left of `length` many when neighbours have met.
-fn round<R: Element, B: Backend>(
-    b: &mut B,
-    columns: &[B::Vector<R>],
+/// The lines along an axis of arrays that are equally long along it.
+struct Lines {
+    axes: Vec<Axis>,
     length: usize,
-    lines: usize,
+    /// Bits of the difference of two elements.
     width: usize,
-    largest: bool,
-) -> Result<Vec<B::Vector<R>>> {
-    let pairs = length / 2;
-    let every_second = |first: usize| {
-        move |column: &B::Vector<R>| {
-            column.map(pairs * lines, |x| x.chunks(lines.max(1)).skip(first).step_by(2).take(pairs).flatten().copied().collect())
-        }
-    };
-    let left: Vec<B::Vector<R>> = columns.iter().map(every_second(0)).collect();
-    let right: Vec<B::Vector<R>> = columns.iter().map(every_second(1)).collect();
-    let [less, more] = if largest { [&left[0], &right[0]] } else { [&right[0], &left[0]] };
-    let better = signs::<R, B>(b, &[tacit_mpc::linear::sub(less, more)], width)?;
-    let met = chosen::<R, B>(b, &vec![&better[0]; columns.len()], &right, &left)?;
-    if length % 2 == 0 {
-        return Ok(met);
+}
+
+impl Lines {
+    fn of<B: Backend>(calls: &[Call<'_, B>], axis: usize) -> Self {
+        let axes: Vec<Axis> = calls.iter().map(|call| Axis::of(&call.args[0].shape, axis)).collect();
+        let bounds = calls[0].bounds(0);
+        Self { length: axes[0].length, axes, width: difference_bits(bounds, bounds) }
     }
-    let rest = |column: &B::Vector<R>| column.map(lines, |x| x[2 * pairs * lines..].to_vec());
-    let with_rest = |(met, column): (&B::Vector<R>, &B::Vector<R>)| tacit_mpc::linear::concat_vectors(&[met, &rest(column)]);
-    Ok(met.iter().zip(columns).map(with_rest).collect())
+
+    /// How many each array has.
+    fn each(&self) -> Vec<usize> {
+        self.axes.iter().map(|axis| axis.lines()).collect()
+    }
+
+    /// Where elements lie of all arrays behind each other: first those that are first on their lines, and so on.
+    fn in_front(&self) -> Vec<u32> {
+        let starts = self.axes.iter().scan(0, |end, axis| {
+            let start = *end;
+            *end += (axis.lines() * axis.length) as u32;
+            Some(start)
+        });
+        let arrays: Vec<(u32, usize, Vec<u32>)> =
+            starts.zip(&self.axes).map(|(start, axis)| (start, axis.lines(), axis.in_front())).collect();
+        let at = |step: usize| {
+            arrays.iter().flat_map(move |(start, lines, places)| {
+                places[step * lines..(step + 1) * lines].iter().map(move |place| start + place)
+            })
+        };
+        (0..self.length).flat_map(at).collect()
+    }
+
+    /// The best values of all lines, and where asked for their positions.
+    fn played<R: Element, B: Backend>(
+        &self,
+        b: &mut B,
+        values: &[B::Vector<R>],
+        largest: bool,
+        places: bool,
+    ) -> Result<Vec<B::Vector<R>>> {
+        let (all, _) = joined::<R, B>(&values.iter().collect::<Vec<_>>());
+        let (in_front, lines) = (self.in_front(), self.each().iter().sum());
+        let mut left = vec![all.map(in_front.len(), |x| ring::gather(x, &in_front))];
+        if places {
+            let positions = || (0..self.length).flat_map(|step| std::iter::repeat_n(R::from_u128(step as u128), lines));
+            left.push(b.public_vector(in_front.len(), || positions().collect()));
+        }
+        let mut length = self.length;
+        while length > 1 {
+            left = self.met::<R, B>(b, &left, length, lines, largest)?;
+            length = length.div_ceil(2);
+        }
+        Ok(left)
+    }
+
+    /// What is left of `length` many on each line when neighbours have met.
+    fn met<R: Element, B: Backend>(
+        &self,
+        b: &mut B,
+        columns: &[B::Vector<R>],
+        length: usize,
+        lines: usize,
+        largest: bool,
+    ) -> Result<Vec<B::Vector<R>>> {
+        let pairs = length / 2;
+        let [left, right] = [0, 1].map(|first| {
+            let taken = |x: &Vec<R>| {
+                let steps = x.chunks(lines.max(1)).skip(first).step_by(2).take(pairs);
+                steps.flatten().copied().collect()
+            };
+            columns.iter().map(|column| column.map(pairs * lines, taken)).collect::<Vec<_>>()
+        });
+        let [less, more] = if largest { [&left[0], &right[0]] } else { [&right[0], &left[0]] };
+        let better = signs::<R, B>(b, &[linear::sub(less, more)], self.width)?;
+        let mut found = chosen::<R, B>(b, &vec![&better[0]; columns.len()], &right, &left)?;
+        if length % 2 == 1 {
+            for (found, column) in found.iter_mut().zip(columns) {
+                let rest = column.map(lines, |x| x[2 * pairs * lines..].to_vec());
+                *found = linear::concat_vectors(&[found, &rest]);
+            }
+        }
+        Ok(found)
+    }
 }

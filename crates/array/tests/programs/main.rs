@@ -1,5 +1,6 @@
 //! Programs on arrays: every operation against plain integers, on every engine; costs, rounds, sizes, refusals.
 
+mod functions;
 mod operations;
 mod plain;
 mod random;

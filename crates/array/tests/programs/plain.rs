@@ -92,6 +92,9 @@ fn element(each: &Instruction, args: &[&Plain], index: &[usize]) -> i128 {
         Operation::Minimum {} => of(0).min(of(1)),
         Operation::Absolute {} => of(0).abs(),
         Operation::FloorDivide {} => of(0).div_euclid(of(1)),
+        Operation::Function { .. } | Operation::Divide {} | Operation::Sample { .. } => {
+            unreachable!("their results are compared with real numbers")
+        }
         operation => along(operation, args, index),
     }
 }

@@ -40,6 +40,35 @@ fn what_is_alike_and_ready_shares_its_rounds() {
 }
 
 #[test]
+fn lines_of_several_arrays_share_their_rounds() {
+    for operation in [
+        json!({"op": "largest", "axis": 0}),
+        json!({"op": "place", "axis": 0, "largest": false}),
+        json!({"op": "sort", "axis": 0}),
+        json!({"op": "order", "axis": 0}),
+    ] {
+        let shape = |columns: usize| if operation["op"] == "sort" || operation["op"] == "order" { vec![7, columns] } else { vec![columns] };
+        let bounds = if operation["op"] == "place" || operation["op"] == "order" { (0, 6) } else { BOUNDS };
+        let mut writer = Writer::default();
+        let all: Vec<usize> = [1, 3, 2]
+            .map(|columns| {
+                let x = writer.input(&[7, columns], 64, BOUNDS);
+                writer.node(operation.clone(), &[x], &shape(columns), 64, bounds)
+            })
+            .to_vec();
+        let program = writer.program();
+        let given = drawn(&program, &mut Prg::new(&seed("lines")));
+        let results = super::plain::results(&program, &given);
+        let expected: Vec<_> = all.iter().map(|&node| results[node].values.clone()).collect();
+        assert!(on_nodes::<Rep3>(&program, &given, &all).iter().all(|seen| seen.results == expected), "{operation}");
+        let [one, three] = [&all[1..2], &all[..]].map(|outputs| declared::<Rep3>(&program, outputs).rounds);
+        // A sort of more lines has more bits of their numbers to sort by: two passes at most.
+        let more = if operation["op"] == "sort" || operation["op"] == "order" { 12 } else { 0 };
+        assert!(three <= one + more, "{operation}: {three} rounds of three, {one} of one");
+    }
+}
+
+#[test]
 fn what_waits_longest_goes_first() {
     let mut writer = Writer::default();
     let x = writer.input(&[4], 64, BOUNDS);
