@@ -55,7 +55,9 @@ impl<B: Backend> Shares<B> {
             return (*only).clone();
         }
         match parts[0] {
-            Self::Bits(_) => Self::Bits(linear::concat_bits(&parts.iter().map(|part| part.plane()).collect::<Vec<_>>())),
+            Self::Bits(_) => {
+                Self::Bits(linear::concat_bits(&parts.iter().map(|part| part.plane()).collect::<Vec<_>>()))
+            }
             Self::Ring64(_) => Self::Ring64(concatenated::<u64, B>(parts)),
             Self::Ring128(_) => Self::Ring128(concatenated::<u128, B>(parts)),
         }

@@ -9,7 +9,8 @@ use crate::error::{Result, TableError};
 use crate::operator::{Kept, Operator};
 use crate::operators::trusted::Trusted;
 use crate::operators::{
-    aggregate, filter, group_by, group_join, input, join, order, pairs, program, project, release, resize, scalar, union, window,
+    aggregate, filter, group_by, group_join, input, join, order, pairs, program, project, release, resize, scalar,
+    union, window,
 };
 use crate::parties::Parties;
 use crate::table::Table;

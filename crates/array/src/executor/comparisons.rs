@@ -59,11 +59,7 @@ fn differences<R: Element, B: Backend>(calls: &[Call<'_, B>]) -> Vec<B::Vector<R
 }
 
 /// The signs of numbers of `width` bits.
-pub(super) fn signs<R: Element, B: Backend>(
-    b: &mut B,
-    numbers: &[B::Vector<R>],
-    width: usize,
-) -> Result<Vec<B::Bits>> {
+pub(super) fn signs<R: Element, B: Backend>(b: &mut B, numbers: &[B::Vector<R>], width: usize) -> Result<Vec<B::Bits>> {
     let (one, rows) = joined::<R, B>(&numbers.iter().collect::<Vec<_>>());
     Ok(parted_bits::<B>(sign(b, &one, width)?, &rows))
 }

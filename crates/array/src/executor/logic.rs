@@ -15,11 +15,7 @@ pub(super) fn count<R: Element, B: Backend>(b: &mut B, calls: &[Call<'_, B>]) ->
 }
 
 /// The bits that an operation on bits gives, for all calls in the same rounds.
-pub(super) fn of_bits<B: Backend>(
-    b: &mut B,
-    calls: &[Call<'_, B>],
-    operation: &Operation,
-) -> Result<Vec<Shares<B>>> {
+pub(super) fn of_bits<B: Backend>(b: &mut B, calls: &[Call<'_, B>], operation: &Operation) -> Result<Vec<Shares<B>>> {
     let operand = |arg: usize| move |call: &Call<'_, B>| call.operand(arg).bits().clone();
     let all = |arg: usize| calls.iter().map(operand(arg)).collect::<Vec<B::Bits>>();
     let found = match *operation {

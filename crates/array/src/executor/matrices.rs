@@ -76,7 +76,12 @@ pub(super) fn matmul<R: Element, B: Backend>(
         return Ok(shared::<R, B>(b, &stacked, &factors, cut)?.into_iter().map(R::shares).collect());
     }
     let products = if is_public {
-        calls.iter().zip(&stacked).zip(&factors).map(|((call, stacked), factors)| local(call, stacked, factors)).collect()
+        calls
+            .iter()
+            .zip(&stacked)
+            .zip(&factors)
+            .map(|((call, stacked), factors)| local(call, stacked, factors))
+            .collect()
     } else {
         shared::<R, B>(b, &stacked, &factors, 0)?
     };

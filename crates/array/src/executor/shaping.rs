@@ -82,7 +82,8 @@ fn taken<B: Backend>(array: &Array<B>, shape: &[usize], positions: &[usize], axi
 }
 
 fn concatenated<B: Backend>(parts: &[&Array<B>], shape: &[usize], axis: usize) -> Array<B> {
-    let whole = Array::new(shape, Shares::behind_each_other(&parts.iter().map(|part| part.shares()).collect::<Vec<_>>()));
+    let whole =
+        Array::new(shape, Shares::behind_each_other(&parts.iter().map(|part| part.shares()).collect::<Vec<_>>()));
     let outer = shape[..axis].iter().product::<usize>();
     if outer == 1 {
         return whole;
@@ -95,7 +96,8 @@ fn concatenated<B: Backend>(parts: &[&Array<B>], shape: &[usize], axis: usize) -
     });
     let parts: Vec<(usize, usize)> = starts.zip(lengths).collect();
     whole.gathered(shape, || {
-        let begins = (0..outer).flat_map(|line| parts.iter().map(move |&(start, length)| (start + line * length, length)));
+        let begins =
+            (0..outer).flat_map(|line| parts.iter().map(move |&(start, length)| (start + line * length, length)));
         begins.flat_map(|(begin, length)| (begin..begin + length).map(|place| place as u32)).collect()
     })
 }

@@ -40,7 +40,8 @@ fn axes<B: Backend>(calls: &[Call<'_, B>], axis: usize) -> Vec<Axis> {
 
 /// All lines of all arrays, one behind the other.
 fn lying<B: Backend>(calls: &[Call<'_, B>], axes: &[Axis]) -> Shares<B> {
-    let line_by_line = |(call, axis): (&Call<'_, B>, &Axis)| call.args[0].shares().gather(axis.elements(), || axis.behind());
+    let line_by_line =
+        |(call, axis): (&Call<'_, B>, &Axis)| call.args[0].shares().gather(axis.elements(), || axis.behind());
     let lines: Vec<Shares<B>> = calls.iter().zip(axes).map(line_by_line).collect();
     Shares::behind_each_other(&lines.iter().collect::<Vec<_>>())
 }

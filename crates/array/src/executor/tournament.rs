@@ -39,7 +39,9 @@ pub(super) fn place<B: Backend>(
             let found = positions::<u128, B>(b, calls, axis, largest)?;
             Ok(found.iter().map(|places| Shares::Ring64(b.narrow(places))).collect())
         }
-        (_, Ring::Ring128) => Ok(positions::<u128, B>(b, calls, axis, largest)?.into_iter().map(u128::shares).collect()),
+        (_, Ring::Ring128) => {
+            Ok(positions::<u128, B>(b, calls, axis, largest)?.into_iter().map(u128::shares).collect())
+        }
         _ => Ok(positions::<u64, B>(b, calls, axis, largest)?.into_iter().map(u64::shares).collect()),
     }
 }

@@ -70,7 +70,8 @@ impl Way {
         let (bits, [from, to]) = (argument.ring.bits(), fractions([argument, result])?);
         let interval = interval(argument)?;
         let odd = |curve| Odd::new(bits, from, interval, to, curve).map(|plan| (plan.error(), Self::Odd(plan)));
-        let circle = |angle| Circle::new(bits, from, interval, to, angle).map(|plan| (plan.error(), Self::Circle(plan)));
+        let circle =
+            |angle| Circle::new(bits, from, interval, to, angle).map(|plan| (plan.error(), Self::Circle(plan)));
         let root = |plan: Result<Root, Refused>| plan.map(|plan| (plan.error(), Self::Root(plan)));
         let found = match function {
             Function::Exp => Exp::new(bits, from, interval, to).map(|plan| (plan.error(), Self::Exp(plan))),

@@ -5,8 +5,8 @@ use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use super::operation::Integer;
 use super::Instruction;
+use super::operation::Integer;
 
 /// An instruction that nobody has checked yet.
 pub struct Node(pub Instruction);

@@ -13,7 +13,12 @@ use super::world::{Writer, declared, drawn, in_clear, metered, on_nodes};
 fn everywhere(program: &Instructions, given: &[Plain]) -> Vec<(&'static str, Vec<i128>)> {
     fn on<B: Networked>(program: &Instructions, given: &[Plain], last: usize) -> (&'static str, Vec<i128>) {
         let mut seen = on_nodes::<B>(program, given, &[last]);
-        assert_eq!(metered(&seen), declared::<B>(program, &[last]), "metered cost against declared cost on {}", B::NAME);
+        assert_eq!(
+            metered(&seen),
+            declared::<B>(program, &[last]),
+            "metered cost against declared cost on {}",
+            B::NAME
+        );
         assert!(seen.iter().all(|other| other.results == seen[0].results), "{}: nodes open the same", B::NAME);
         (B::NAME, seen.swap_remove(0).results.swap_remove(0))
     }

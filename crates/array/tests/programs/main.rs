@@ -2,10 +2,10 @@
 
 mod functions;
 mod operations;
+#[path = "../../../mpc/tests/permits/mod.rs"]
+mod permits;
 mod plain;
 mod random;
 mod reading;
 mod rounds;
 mod world;
-#[path = "../../../mpc/tests/permits/mod.rs"]
-mod permits;

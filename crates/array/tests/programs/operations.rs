@@ -29,7 +29,12 @@ fn check(name: &str, writer: &Writer) {
     ] {
         let alike = |seen: &Seen| fits(&seen.results[0]);
         let nodes = seen.len();
-        assert!(seen.iter().all(alike), "{name} on {nodes} nodes: {:?}, not {:?}", seen[0].results[0], all[last].values);
+        assert!(
+            seen.iter().all(alike),
+            "{name} on {nodes} nodes: {:?}, not {:?}",
+            seen[0].results[0],
+            all[last].values
+        );
         assert_eq!(metered(&seen), declared, "{name} on {nodes} nodes: metered cost against declared cost");
     }
 }
@@ -118,7 +123,12 @@ fn matrices_are_multiplied_as_numpy_does() {
     for (x, y, shape) in cases {
         for (cut, floor) in [(0, false), (9, false), (9, true)] {
             let inputs = [(x, 64, (-3000, 3000)), (y, 64, (-(1 << 20), 1 << 20))];
-            on("matmul", json!({"op": "matmul", "cut": cut, "floor": floor}), &inputs, (shape, 64, (-(1 << 40), 1 << 40)));
+            on(
+                "matmul",
+                json!({"op": "matmul", "cut": cut, "floor": floor}),
+                &inputs,
+                (shape, 64, (-(1 << 40), 1 << 40)),
+            );
         }
     }
 }

@@ -18,7 +18,8 @@ impl Plain {
     /// The element at an index of a shape to which the array is repeated.
     fn at(&self, index: &[usize]) -> i128 {
         let own = &index[index.len() - self.shape.len()..];
-        let place = own.iter().zip(&self.shape).fold(0, |place, (&i, &size)| place * size + if size == 1 { 0 } else { i });
+        let place =
+            own.iter().zip(&self.shape).fold(0, |place, (&i, &size)| place * size + if size == 1 { 0 } else { i });
         self.values[place]
     }
 

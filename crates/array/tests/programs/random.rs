@@ -162,7 +162,12 @@ fn check<B: Networked>(program: &Instructions, prg: &mut Prg, outputs: &[usize])
     let expected: Vec<_> = outputs.iter().map(|&output| all[output].values.clone()).collect();
     assert_eq!(in_clear(program, &given, outputs), expected, "in clear");
     let seen = on_nodes::<B>(program, &given, outputs);
-    assert!(seen.iter().all(|seen| seen.results == expected), "on {}: {:?}, not {expected:?}", B::NAME, seen[0].results);
+    assert!(
+        seen.iter().all(|seen| seen.results == expected),
+        "on {}: {:?}, not {expected:?}",
+        B::NAME,
+        seen[0].results
+    );
     assert_eq!(metered(&seen), declared::<B>(program, outputs), "metered cost against declared cost on {}", B::NAME);
 }
 

@@ -53,7 +53,10 @@ fn members_are_all_there_and_no_others() {
 
 #[test]
 fn arguments_are_before_and_as_many_as_needed() {
-    refused(node(json!({"op": "negate"}), &[1], &[2, 3], 64, "-7", "8"), "node 1 (negate): argument 1 is not before it");
+    refused(
+        node(json!({"op": "negate"}), &[1], &[2, 3], 64, "-7", "8"),
+        "node 1 (negate): argument 1 is not before it",
+    );
     refused(node(json!({"op": "negate"}), &[0, 0], &[2, 3], 64, "-7", "8"), "2 arguments");
     refused(node(json!({"op": "concatenate", "axis": 0}), &[], &[0, 3], 64, "-7", "8"), "0 arguments");
 }
@@ -77,7 +80,8 @@ fn shapes_follow() {
     let far = [1 << 20, 1 << 20, 1 << 20, 1 << 20];
     let told = refusal(&[input(&far, 64, "0", "1")]);
     assert!(told.contains("too many elements"), "{told}");
-    let told = refusal(&[input(&[2, 0], 64, "0", "1"), node(json!({"op": "largest", "axis": 1}), &[0], &[2], 64, "0", "1")]);
+    let told =
+        refusal(&[input(&[2, 0], 64, "0", "1"), node(json!({"op": "largest", "axis": 1}), &[0], &[2], 64, "0", "1")]);
     assert!(told.contains("does not apply"), "{told}");
     let constant = node(json!({"op": "constant", "values": ["1", "2"]}), &[], &[3], 64, "0", "9");
     assert!(refusal(&[constant]).contains("does not apply"));

@@ -47,7 +47,9 @@ fn lines_of_several_arrays_share_their_rounds() {
         json!({"op": "sort", "axis": 0}),
         json!({"op": "order", "axis": 0}),
     ] {
-        let shape = |columns: usize| if operation["op"] == "sort" || operation["op"] == "order" { vec![7, columns] } else { vec![columns] };
+        let shape = |columns: usize| {
+            if operation["op"] == "sort" || operation["op"] == "order" { vec![7, columns] } else { vec![columns] }
+        };
         let bounds = if operation["op"] == "place" || operation["op"] == "order" { (0, 6) } else { BOUNDS };
         let mut writer = Writer::default();
         let all: Vec<usize> = [1, 3, 2]
@@ -75,7 +77,8 @@ fn what_waits_longest_goes_first() {
     let less = writer.node(json!({"op": "less"}), &[x, x], &[4], 1, (0, 1));
     let count = writer.node(json!({"op": "count"}), &[less], &[4], 64, (0, 1));
     let other = writer.input(&[4], 64, BOUNDS);
-    let late = writer.node(json!({"op": "multiply", "cut": 0, "floor": false}), &[other, other], &[4], 64, (0, 1_000_000));
+    let late =
+        writer.node(json!({"op": "multiply", "cut": 0, "floor": false}), &[other, other], &[4], 64, (0, 1_000_000));
     let joined = writer.node(json!({"op": "multiply", "cut": 0, "floor": false}), &[count, x], &[4], 64, BOUNDS);
     let together = declared::<Rep3>(&writer.program(), &[joined, late]).rounds;
     assert_eq!(together, declared::<Rep3>(&writer.program(), &[joined]).rounds, "the product waits for the other one");
@@ -99,7 +102,10 @@ fn same_messages<B: Networked>(name: &str) {
             on_nodes::<B>(&program, &given, &outputs).into_iter().map(|seen| seen.messages).collect()
         });
         let as_text = |messages: &tacit_net::Message| {
-            format!("{} {} {:?} {:?} {}", messages.step, messages.round, messages.peer, messages.direction, messages.bytes)
+            format!(
+                "{} {} {:?} {:?} {}",
+                messages.step, messages.round, messages.peer, messages.direction, messages.bytes
+            )
         };
         let [first, second] = runs.map(|run: Vec<Vec<tacit_net::Message>>| {
             run.iter().map(|messages| messages.iter().map(as_text).collect::<Vec<_>>()).collect::<Vec<_>>()

@@ -24,7 +24,14 @@ pub struct Writer {
 
 impl Writer {
     /// The next node. Returns its position.
-    pub fn node(&mut self, operation: Value, args: &[usize], shape: &[usize], ring: u32, bounds: (i128, i128)) -> usize {
+    pub fn node(
+        &mut self,
+        operation: Value,
+        args: &[usize],
+        shape: &[usize],
+        ring: u32,
+        bounds: (i128, i128),
+    ) -> usize {
         let (low, high) = (bounds.0.to_string(), bounds.1.to_string());
         let common = json!({"args": args, "shape": shape, "ring": ring, "fraction": 0, "low": low, "high": high});
         let Value::Object(mut members) = operation else { panic!("an operation is an object") };

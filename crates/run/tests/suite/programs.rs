@@ -7,15 +7,14 @@ use serde_json::{Value as Json, json};
 use tacit_net::Options;
 use tacit_run::{Conditions, Link, Memory, OperatorCost, Prices, Session, cost};
 
-use super::world::{
-    ENGINES, Opened, Plan, RING, columns, drive, in_clear, over_tls, sessions, table, together,
-};
+use super::world::{ENGINES, Opened, Plan, RING, columns, drive, in_clear, over_tls, sessions, table, together};
 
 const ROWS: usize = 300;
 
 fn node(operation: Json, args: &[usize], shape: &[usize], ring: u32, most: i64) -> Json {
     let low = if ring == 1 { 0 } else { -most };
-    let common = json!({"args": args, "shape": shape, "ring": ring, "fraction": 0, "low": low.to_string(), "high": most.to_string()});
+    let (low, high) = (low.to_string(), most.to_string());
+    let common = json!({"args": args, "shape": shape, "ring": ring, "fraction": 0, "low": low, "high": high});
     let (Json::Object(mut members), Json::Object(common)) = (operation, common) else { unreachable!("objects") };
     members.extend(common);
     Json::Object(members)
@@ -38,7 +37,8 @@ fn products(to: &[&str]) -> Plan {
     let kind: Json = serde_json::from_str(RING).expect("a kind");
     let output = |id: usize, node: usize| json!({"id": id, "node": node, "column": "x", "kind": kind});
     let inputs = [json!({"step": 1, "column": "x"}), json!({"step": 2, "column": "x"})];
-    let program = json!({"id": 3, "op": "program", "inputs": inputs, "nodes": nodes, "outputs": [output(4, 4), output(5, 5)]});
+    let program =
+        json!({"id": 3, "op": "program", "inputs": inputs, "nodes": nodes, "outputs": [output(4, 4), output(5, 5)]});
     let release = |id: usize, input: usize| {
         json!({"id": id, "op": "release", "input": input, "to": to, "columns": ["x"], "ordered": true}).to_string()
     };

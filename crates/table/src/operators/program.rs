@@ -12,11 +12,7 @@ use crate::table::{Column, Shares, Table, Value};
 use crate::wrong_input::WrongInput;
 
 /// The tables of a program's results, by their ids. tables: one for each of its steps.
-pub fn program<B: Backend>(
-    b: &mut B,
-    tables: &[Table<B>],
-    program: &ArrayProgram,
-) -> Result<Vec<(usize, Table<B>)>> {
+pub fn program<B: Backend>(b: &mut B, tables: &[Table<B>], program: &ArrayProgram) -> Result<Vec<(usize, Table<B>)>> {
     let steps = program.steps();
     let table = |input: &ArrayInput| &tables[steps.iter().position(|step| *step == input.step).expect("it is one")];
     let mut given = vec![];
