@@ -10,12 +10,12 @@ use crate::program::Operation;
 pub(super) fn linear<R: Element, B: Backend>(calls: &[Call<'_, B>]) -> Vec<Shares<B>> {
     let one = |call: &Call<'_, B>| match call.instruction.operation {
         Operation::Add {} => {
-            let [x, y] = call.operands::<R>();
-            linear::add(&x, &y)
+            let [x, y] = call.operands();
+            linear::add(x.vector::<R>(), y.vector())
         }
         Operation::Subtract {} => {
-            let [x, y] = call.operands::<R>();
-            linear::sub(&x, &y)
+            let [x, y] = call.operands();
+            linear::sub(x.vector::<R>(), y.vector())
         }
         Operation::Shift { bits } => linear::scale(call.args[0].vector::<R>(), R::ONE.shl(bits as u32)),
         _ => linear::scale(call.args[0].vector::<R>(), R::ONE.neg()),

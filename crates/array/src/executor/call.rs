@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use tacit_mpc::Backend;
 
 use super::shaping;
-use crate::array::{Array, Element};
+use crate::array::{Array, Element, joined};
 use crate::program::Instruction;
 
 /// An instruction that is executed.
@@ -35,13 +35,23 @@ impl<'a, B: Backend> Call<'a, B> {
         self.repeated(arg, &self.instruction.shape)
     }
 
-    /// The vectors of both operands.
-    pub fn operands<R: Element>(&self) -> [B::Vector<R>; 2] {
-        [0, 1].map(|arg| self.operand(arg).vector::<R>().clone())
+    /// Both operands.
+    pub fn operands(&self) -> [Array<B>; 2] {
+        [self.operand(0), self.operand(1)]
     }
 
     /// The bounds of an argument.
     pub fn bounds(&self, arg: usize) -> (i128, i128) {
         (self.facts[arg].low, self.facts[arg].high)
     }
+}
+
+/// The first operands of several calls as one vector, and the second ones, with how long each is.
+pub(super) fn both<R: Element, B: Backend>(calls: &[Call<'_, B>]) -> ([B::Vector<R>; 2], Vec<usize>) {
+    let operands: Vec<[Array<B>; 2]> = calls.iter().map(Call::operands).collect();
+    let all = |which: usize| {
+        joined::<R, B>(&operands.iter().map(|operands| operands[which].vector::<R>()).collect::<Vec<_>>())
+    };
+    let ((first, rows), (second, _)) = (all(0), all(1));
+    ([first, second], rows)
 }

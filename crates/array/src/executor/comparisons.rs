@@ -31,7 +31,7 @@ pub(super) fn distance_bits(x: Bounds, y: Bounds) -> usize {
 pub(super) fn less<R: Element, B: Backend>(b: &mut B, calls: &[Call<'_, B>]) -> Result<Vec<Shares<B>>> {
     let differences = differences::<R, B>(calls);
     let width = difference_bits(calls[0].bounds(0), calls[0].bounds(1));
-    Ok(signs::<R, B>(b, &differences, width)?.into_iter().map(Shares::Bits).collect())
+    Ok(signs::<R, B>(b, &differences.iter().collect::<Vec<_>>(), width)?.into_iter().map(Shares::Bits).collect())
 }
 
 /// Whether a = b.
@@ -52,14 +52,18 @@ pub(super) fn equal<R: Element, B: Backend>(b: &mut B, calls: &[Call<'_, B>]) ->
 /// a - b of each.
 fn differences<R: Element, B: Backend>(calls: &[Call<'_, B>]) -> Vec<B::Vector<R>> {
     let one = |call: &Call<'_, B>| {
-        let [x, y] = call.operands::<R>();
-        linear::sub(&x, &y)
+        let [x, y] = call.operands();
+        linear::sub(x.vector::<R>(), y.vector())
     };
     calls.iter().map(one).collect()
 }
 
 /// The signs of numbers of `width` bits.
-pub(super) fn signs<R: Element, B: Backend>(b: &mut B, numbers: &[B::Vector<R>], width: usize) -> Result<Vec<B::Bits>> {
-    let (one, rows) = joined::<R, B>(&numbers.iter().collect::<Vec<_>>());
+pub(super) fn signs<R: Element, B: Backend>(
+    b: &mut B,
+    numbers: &[&B::Vector<R>],
+    width: usize,
+) -> Result<Vec<B::Bits>> {
+    let (one, rows) = joined::<R, B>(numbers);
     Ok(parted_bits::<B>(sign(b, &one, width)?, &rows))
 }

@@ -3,18 +3,16 @@
 use tacit_mpc::circuits::{Planes, divide, to_planes, to_ring};
 use tacit_mpc::{Backend, Result, linear};
 
-use super::call::Call;
+use super::call::{Call, both};
 use super::comparisons::signed_bits;
-use crate::array::{Element, Shares, joined, parted};
+use crate::array::{Element, Shares, parted};
 
 /// a / b rounded down, for b above zero.
 ///
 /// For a negative a it is not(not(a) / b), as not(a) = -a - 1. So the quotient is of the bits of a, each XORed with its
 /// sign, and is XORed with the sign again.
 pub(super) fn floor_divide<R: Element, B: Backend>(b: &mut B, calls: &[Call<'_, B>]) -> Result<Vec<Shares<B>>> {
-    let (x, y): (Vec<_>, Vec<_>) = calls.iter().map(|call| <(_, _)>::from(call.operands::<R>())).unzip();
-    let (dividend, rows) = joined::<R, B>(&x.iter().collect::<Vec<_>>());
-    let (divisor, _) = joined::<R, B>(&y.iter().collect::<Vec<_>>());
+    let ([dividend, divisor], rows) = both::<R, B>(calls);
     let mut planes = to_planes(b, &dividend, signed_bits(calls[0].bounds(0)).max(2))?;
     let divisor = to_planes(b, &divisor, signed_bits(calls[0].bounds(1)) - 1)?;
     let sign = planes.pop().expect("two planes at least");

@@ -2,7 +2,7 @@
 
 use tacit_mpc::{Backend, Result};
 
-use super::call::Call;
+use super::call::{Call, both};
 use crate::array::{Element, Shares, joined, parted};
 use crate::program::{Function, Way, quotient};
 
@@ -22,9 +22,7 @@ pub(super) fn function<R: Element, B: Backend>(
 pub(super) fn divide<R: Element, B: Backend>(b: &mut B, calls: &[Call<'_, B>]) -> Result<Vec<Shares<B>>> {
     let Call { instruction, facts, .. } = &calls[0];
     let plan = quotient(facts[0], facts[1], instruction).expect("it is checked when a program is read");
-    let (x, y): (Vec<_>, Vec<_>) = calls.iter().map(|call| <(_, _)>::from(call.operands::<R>())).unzip();
-    let (x, rows) = joined::<R, B>(&x.iter().collect::<Vec<_>>());
-    let (y, _) = joined::<R, B>(&y.iter().collect::<Vec<_>>());
+    let ([x, y], rows) = both::<R, B>(calls);
     let found = plan.run(b, Some(&x), &y)?;
     Ok(parted::<R, B>(found, &rows).into_iter().map(R::shares).collect())
 }

@@ -6,7 +6,7 @@ use tacit_mpc::{Backend, Linear, MatrixProduct, Result, linear};
 use super::call::Call;
 use super::products::{numbers, truncated};
 use super::shaping::places;
-use crate::array::{Element, Shares};
+use crate::array::{Array, Element, Shares};
 use crate::program::Product;
 
 /// A product, and where in its factors each pair of matrices begins.
@@ -68,28 +68,22 @@ pub(super) fn matmul<R: Element, B: Backend>(
     floor: bool,
 ) -> Result<Vec<Shares<B>>> {
     let stacked: Vec<Stacked> = calls.iter().map(Stacked::of).collect();
-    let arrays: Vec<_> = calls.iter().flat_map(|call| call.args.iter().copied()).collect();
+    let arrays: Vec<&Array<B>> = calls.iter().flat_map(|call| call.args.iter().copied()).collect();
     let factors = numbers::<R, B>(b, &arrays)?;
-    let factors: Vec<&[B::Vector<R>]> = factors.chunks(2).collect();
+    let factors: Vec<[&B::Vector<R>; 2]> = factors.chunks(2).map(|pair| [&*pair[0], &*pair[1]]).collect();
     let is_public = arrays.iter().take(2).any(|array| array.public.is_some());
-    if !is_public && cut > 0 && !floor {
-        return Ok(shared::<R, B>(b, &stacked, &factors, cut)?.into_iter().map(R::shares).collect());
+    if is_public {
+        let each = calls.iter().zip(&stacked).zip(&factors);
+        let products = each.map(|((call, stacked), factors)| local::<R, B>(call, stacked, factors)).collect();
+        return truncated::<R, B>(b, products, cut, floor);
     }
-    let products = if is_public {
-        calls
-            .iter()
-            .zip(&stacked)
-            .zip(&factors)
-            .map(|((call, stacked), factors)| local(call, stacked, factors))
-            .collect()
-    } else {
-        shared::<R, B>(b, &stacked, &factors, 0)?
-    };
-    Ok(truncated::<R, B>(b, products, cut, floor)?.into_iter().map(R::shares).collect())
+    let (at_once, after) = if floor { (0, cut) } else { (cut, 0) };
+    let products = shared::<R, B>(b, &stacked, &factors, at_once)?;
+    truncated::<R, B>(b, products, after, floor)
 }
 
 /// A product with a public factor.
-fn local<R: Element, B: Backend>(call: &Call<'_, B>, stacked: &Stacked, factors: &[B::Vector<R>]) -> B::Vector<R> {
+fn local<R: Element, B: Backend>(call: &Call<'_, B>, stacked: &Stacked, factors: &[&B::Vector<R>; 2]) -> B::Vector<R> {
     let elements = call.instruction.elements();
     let residues = |numbers: &[i128]| numbers.iter().map(|&number| R::from_u128(number as u128)).collect::<Vec<R>>();
     match (&call.args[0].public, &call.args[1].public) {
@@ -103,10 +97,10 @@ fn local<R: Element, B: Backend>(call: &Call<'_, B>, stacked: &Stacked, factors:
 fn shared<R: Element, B: Backend>(
     b: &mut B,
     stacked: &[Stacked],
-    factors: &[&[B::Vector<R>]],
+    factors: &[[&B::Vector<R>; 2]],
     cut: usize,
 ) -> Result<Vec<B::Vector<R>>> {
-    let pairs = stacked.iter().zip(factors).flat_map(|(stacked, factors)| stacked.pairs(&factors[0], &factors[1]));
+    let pairs = stacked.iter().zip(factors).flat_map(|(stacked, factors)| stacked.pairs(factors[0], factors[1]));
     let pairs: Vec<MatrixProduct<'_, B::Vector<R>>> = pairs.collect();
     let made = match (pairs.is_empty(), cut) {
         (true, _) => vec![],

@@ -1,5 +1,7 @@
 //! Products of elements, and truncations.
 
+use std::borrow::Cow;
+
 use tacit_mpc::{Backend, Result, circuits};
 
 use super::arithmetic::times_public;
@@ -14,24 +16,29 @@ pub(super) fn multiply<R: Element, B: Backend>(
     cut: usize,
     floor: bool,
 ) -> Result<Vec<Shares<B>>> {
-    let factors = calls.iter().map(|call| in_order([call.operand(0), call.operand(1)]));
-    let factors: Vec<[Array<B>; 2]> = factors.collect();
+    let factors: Vec<[Array<B>; 2]> = calls.iter().map(|call| in_order(call.operands())).collect();
     let [first, second] = &factors[0];
-    let products = if second.public.is_some() {
+    if second.public.is_some() {
         let numbers = numbers::<R, B>(b, &factors.iter().map(|[x, _]| x).collect::<Vec<_>>())?;
-        let times = |(x, [_, y]): (&B::Vector<R>, &[Array<B>; 2])| {
+        let times = |(x, [_, y]): (&Cow<'_, B::Vector<R>>, &[Array<B>; 2])| {
             times_public::<R, B>(x, y.public.as_ref().expect("all of a group or none"))
         };
-        numbers.iter().zip(&factors).map(times).collect()
-    } else if first.ring() == Ring::Bits {
+        let products = numbers.iter().zip(&factors).map(times).collect();
+        return truncated::<R, B>(b, products, cut, floor);
+    }
+    let of_numbers: Vec<&B::Vector<R>> = factors.iter().map(|[_, y]| y.vector::<R>()).collect();
+    if first.ring() == Ring::Bits {
         let bits: Vec<&B::Bits> = factors.iter().map(|[bit, _]| bit.bits()).collect();
-        b.select(&bits, &factors.iter().map(|[_, x]| x.vector::<R>()).collect::<Vec<_>>())?
-    } else {
-        let pairs = factors.iter().map(|[x, y]| (x.vector::<R>(), y.vector::<R>()));
-        let terms: Vec<Vec<(&B::Vector<R>, &B::Vector<R>)>> = pairs.map(|pair| vec![pair]).collect();
-        return Ok(sums_of_products(b, &terms, cut, floor)?.into_iter().map(R::shares).collect());
-    };
-    Ok(truncated::<R, B>(b, products, cut, floor)?.into_iter().map(R::shares).collect())
+        let products = b.select(&bits, &of_numbers)?;
+        return truncated::<R, B>(b, products, cut, floor);
+    }
+    let others: Vec<&B::Vector<R>> = factors.iter().map(|[x, _]| x.vector::<R>()).collect();
+    if cut > 0 && !floor {
+        let terms: Vec<_> = others.iter().zip(&of_numbers).map(|(&x, &y)| vec![(x, y)]).collect();
+        return Ok(b.multiply_truncate(&terms, cut)?.into_iter().map(R::shares).collect());
+    }
+    let products = b.mul(&others, &of_numbers)?;
+    truncated::<R, B>(b, products, cut, floor)
 }
 
 /// Factors with a public one behind, and one of bits in front where the other is none.
@@ -41,32 +48,22 @@ fn in_order<B: Backend>([x, y]: [Array<B>; 2]) -> [Array<B>; 2] {
 }
 
 /// Arrays as vectors over a ring; bits are injected together.
-pub(super) fn numbers<R: Element, B: Backend>(b: &mut B, arrays: &[&Array<B>]) -> Result<Vec<B::Vector<R>>> {
+pub(super) fn numbers<'a, R: Element, B: Backend>(
+    b: &mut B,
+    arrays: &[&'a Array<B>],
+) -> Result<Vec<Cow<'a, B::Vector<R>>>> {
     let is_secret_bit = |array: &&&Array<B>| array.ring() == Ring::Bits && array.public.is_none();
     let bits: Vec<&B::Bits> = arrays.iter().filter(is_secret_bit).map(|array| array.bits()).collect();
     let mut injected = if bits.is_empty() { vec![] } else { b.inject::<R>(&bits)? }.into_iter();
-    let number = |array: &&Array<B>| match (array.ring(), &array.public) {
-        (Ring::Bits, None) => injected.next().expect("one for each plane"),
+    let number = |array: &&'a Array<B>| match (array.ring(), &array.public) {
+        (Ring::Bits, None) => Cow::Owned(injected.next().expect("one for each plane")),
         (Ring::Bits, Some(public)) => {
-            b.public_vector(public.len(), || public.iter().map(|&bit| R::from_u128(bit as u128)).collect())
+            let numbers = || public.iter().map(|&bit| R::from_u128(bit as u128)).collect();
+            Cow::Owned(b.public_vector(public.len(), numbers))
         }
-        _ => array.vector::<R>().clone(),
+        _ => Cow::Borrowed(array.vector::<R>()),
     };
     Ok(arrays.iter().map(number).collect())
-}
-
-/// Sums of products, element by element, without their last bits.
-pub(super) fn sums_of_products<R: Element, B: Backend>(
-    b: &mut B,
-    terms: &[Vec<(&B::Vector<R>, &B::Vector<R>)>],
-    cut: usize,
-    floor: bool,
-) -> Result<Vec<B::Vector<R>>> {
-    if cut > 0 && !floor {
-        return b.multiply_truncate(terms, cut);
-    }
-    let products = b.inner_products(terms)?;
-    truncated::<R, B>(b, products, cut, floor)
 }
 
 /// The last bits cut off.
@@ -76,24 +73,34 @@ pub(super) fn truncate<R: Element, B: Backend>(
     bits: usize,
     floor: bool,
 ) -> Result<Vec<Shares<B>>> {
-    let given = calls.iter().map(|call| call.args[0].vector::<R>().clone()).collect();
-    Ok(truncated::<R, B>(b, given, bits, floor)?.into_iter().map(R::shares).collect())
+    let given: Vec<&B::Vector<R>> = calls.iter().map(|call| call.args[0].vector::<R>()).collect();
+    Ok(cut_off::<R, B>(b, &given, bits, floor)?.into_iter().map(R::shares).collect())
 }
 
-/// Vectors without their last bits, rounded down or either way.
+/// Products without their last bits, if any are to be cut off.
 pub(super) fn truncated<R: Element, B: Backend>(
     b: &mut B,
-    vectors: Vec<B::Vector<R>>,
+    products: Vec<B::Vector<R>>,
+    cut: usize,
+    floor: bool,
+) -> Result<Vec<Shares<B>>> {
+    let products = match cut {
+        0 => products,
+        _ => cut_off::<R, B>(b, &products.iter().collect::<Vec<_>>(), cut, floor)?,
+    };
+    Ok(products.into_iter().map(R::shares).collect())
+}
+
+/// Numbers without their last bits, rounded down or either way.
+fn cut_off<R: Element, B: Backend>(
+    b: &mut B,
+    numbers: &[&B::Vector<R>],
     cut: usize,
     floor: bool,
 ) -> Result<Vec<B::Vector<R>>> {
-    let all: Vec<&B::Vector<R>> = vectors.iter().collect();
-    match (cut, floor) {
-        (0, _) => Ok(vectors),
-        (_, false) => b.truncate(&all, cut),
-        (_, true) => {
-            let (one, rows) = joined::<R, B>(&all);
-            Ok(parted::<R, B>(circuits::floor(b, &one, cut)?, &rows))
-        }
+    if !floor {
+        return b.truncate(numbers, cut);
     }
+    let (one, rows) = joined::<R, B>(numbers);
+    Ok(parted::<R, B>(circuits::floor(b, &one, cut)?, &rows))
 }

@@ -21,7 +21,7 @@ pub(super) fn extreme<R: Element, B: Backend>(
     axis: usize,
     largest: bool,
 ) -> Result<Vec<Shares<B>>> {
-    let values: Vec<B::Vector<R>> = calls.iter().map(|call| call.args[0].vector::<R>().clone()).collect();
+    let values: Vec<&B::Vector<R>> = calls.iter().map(|call| call.args[0].vector::<R>()).collect();
     let lines = Lines::of(calls, axis);
     let found = lines.played::<R, B>(b, &values, largest, false)?.swap_remove(0);
     Ok(parted::<R, B>(found, &lines.each()).into_iter().map(R::shares).collect())
@@ -54,6 +54,7 @@ fn positions<R: Element, B: Backend>(
 ) -> Result<Vec<B::Vector<R>>> {
     let values = numbers::<R, B>(b, &calls.iter().map(|call| call.args[0]).collect::<Vec<_>>())?;
     let lines = Lines::of(calls, axis);
+    let values: Vec<&B::Vector<R>> = values.iter().map(|values| &**values).collect();
     let found = lines.played::<R, B>(b, &values, largest, true)?.swap_remove(1);
     Ok(parted::<R, B>(found, &lines.each()))
 }
@@ -99,11 +100,11 @@ impl Lines {
     fn played<R: Element, B: Backend>(
         &self,
         b: &mut B,
-        values: &[B::Vector<R>],
+        values: &[&B::Vector<R>],
         largest: bool,
         places: bool,
     ) -> Result<Vec<B::Vector<R>>> {
-        let (all, _) = joined::<R, B>(&values.iter().collect::<Vec<_>>());
+        let (all, _) = joined::<R, B>(values);
         let (in_front, lines) = (self.in_front(), self.each().iter().sum());
         let mut left = vec![all.map(in_front.len(), |x| ring::gather(x, &in_front))];
         if places {
@@ -136,8 +137,9 @@ impl Lines {
             columns.iter().map(|column| column.map(pairs * lines, taken)).collect::<Vec<_>>()
         });
         let [less, more] = if largest { [&left[0], &right[0]] } else { [&right[0], &left[0]] };
-        let better = signs::<R, B>(b, &[linear::sub(less, more)], self.width)?;
-        let mut found = chosen::<R, B>(b, &vec![&better[0]; columns.len()], &right, &left)?;
+        let better = signs::<R, B>(b, &[&linear::sub(less, more)], self.width)?;
+        let [then, other] = [&right, &left].map(|columns| columns.iter().collect::<Vec<_>>());
+        let mut found = chosen::<R, B>(b, &vec![&better[0]; columns.len()], &then, &other)?;
         if length % 2 == 1 {
             for (found, column) in found.iter_mut().zip(columns) {
                 let rest = column.map(lines, |x| x[2 * pairs * lines..].to_vec());
