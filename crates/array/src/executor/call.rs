@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use tacit_mpc::Backend;
 
-use super::shaping;
+use super::repeated::repeated;
 use crate::array::{Array, Element, joined};
 use crate::program::Instruction;
 
@@ -27,7 +27,7 @@ impl<'a, B: Backend> Call<'a, B> {
 
     /// An argument, repeated to a shape.
     pub fn repeated(&self, arg: usize, shape: &[usize]) -> Array<B> {
-        shaping::repeated(self.args[arg], shape)
+        repeated(self.args[arg], shape)
     }
 
     /// An argument, repeated to the shape of the result.

@@ -5,7 +5,7 @@ use tacit_mpc::{Backend, Linear, MatrixProduct, Result, linear};
 
 use super::call::Call;
 use super::products::{numbers, truncated};
-use super::shaping::places;
+use super::repeated::places;
 use crate::array::{Array, Element, Shares};
 use crate::program::Product;
 

@@ -10,6 +10,7 @@ mod functions;
 mod logic;
 mod matrices;
 mod products;
+mod repeated;
 mod rings;
 mod sample;
 mod schedule;
@@ -32,8 +33,8 @@ use call::Call;
 /// As the engine's.
 ///
 /// # Panics
-/// When an array is missing that is to be given, or has another ring or number of elements than its instruction, and
-/// when there is no such instruction as a result is asked of.
+/// When an array that is to be given is missing, or has another ring or number of elements than its instruction. When
+/// there is no instruction at the position of an output.
 pub fn execute<B: Backend>(
     b: &mut B,
     program: &Instructions,

@@ -7,7 +7,7 @@ use super::call::Call;
 use crate::array::Shares;
 use crate::program::Ring;
 
-/// Uniform numbers of so many bits: as many planes that nobody knows, as a number.
+/// Uniform numbers of `bits` bits: planes that nobody knows become numbers.
 pub(super) fn drawn<B: Backend>(b: &mut B, call: &Call<'_, B>, bits: usize) -> Result<Shares<B>> {
     let rows = call.instruction.elements();
     let mut planes = b.random_bits(&vec![rows; bits]);

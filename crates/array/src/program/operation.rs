@@ -153,7 +153,7 @@ pub enum Operation {
     Divide {},
     /// a / b rounded down, for b above zero.
     FloorDivide {},
-    /// Numbers of so many bits that the nodes draw together and nobody knows.
+    /// Numbers of `bits` bits, which the nodes draw together and nobody knows.
     Sample {
         /// How many bits.
         bits: usize,

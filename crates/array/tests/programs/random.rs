@@ -142,7 +142,7 @@ fn repeated(x: &[usize], y: &[usize]) -> Option<Vec<usize>> {
     (0..length).map(both).collect()
 }
 
-/// A program of about so many nodes, and its last ones.
+/// A program of about `size` nodes, and its last ones.
 pub fn program(prg: &mut Prg, size: usize) -> (Instructions, Vec<usize>) {
     let mut generator = Generator { writer: Writer::default(), prg, known: vec![] };
     (0..5).for_each(|_| generator.input());
