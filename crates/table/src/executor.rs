@@ -91,8 +91,8 @@ impl<B: Backend> Executor<B> {
         })
     }
 
-    /// Executes any operator but `input`, `kept`, `keep`, `program` and `release` on the tables of its inputs, in the order of
-    /// [`Operator::inputs`]. Columns that nobody else has are moved, and gone as soon as they are not needed.
+    /// Executes any operator but `input`, `kept`, `keep`, `program` and `release` on the tables of its inputs, in the
+    /// order of [`Operator::inputs`]. Columns that nobody else has are moved, and gone as soon as they are not needed.
     ///
     /// # Errors
     /// [`TableError::Input`] when the operator does not fit the tables; [`TableError::Policy`] before anything is sent,
@@ -143,7 +143,7 @@ impl<B: Backend> Executor<B> {
     pub fn make(&mut self, operator: &Operator, inputs: Vec<Table<B>>) -> Result<Vec<(usize, Table<B>)>> {
         let Operator::Program(x) = operator else { return Ok(vec![(operator.id(), self.run(operator, inputs)?)]) };
         check_count(operator, &inputs)?;
-        in_step(&mut self.backend, operator, |b| program::program(b, &inputs, x))
+        in_step(&mut self.backend, operator, |b| program::program(b, inputs, x))
     }
 
     /// Opens a table to the operator's recipients; None at all others.

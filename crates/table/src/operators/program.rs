@@ -2,6 +2,8 @@
 //!
 //! A column that is an array has no padding and no NULLs: its elements are all rows, in their order.
 
+use std::sync::Arc;
+
 use tacit_array::{Array, Instruction, Ring, Shares as Elements, execute};
 use tacit_mpc::Backend;
 
@@ -11,29 +13,50 @@ use crate::operator::{ArrayInput, ArrayOutput, ArrayProgram, Encoding, Kind, Rep
 use crate::table::{Column, Shares, Table, Value};
 use crate::wrong_input::WrongInput;
 
-/// The tables of a program's results, by their ids. tables: one for each of its steps.
-pub fn program<B: Backend>(b: &mut B, tables: &[Table<B>], program: &ArrayProgram) -> Result<Vec<(usize, Table<B>)>> {
-    let steps = program.steps();
-    let table = |input: &ArrayInput| &tables[steps.iter().position(|step| *step == input.step).expect("it is one")];
-    let mut given = vec![];
-    for (index, input) in program.inputs.iter().enumerate() {
-        let takers = program.nodes.given().filter(|(taken, _)| *taken == index).map(|(_, node)| node);
-        let checked = takers.map(|node| of_column(table(input), input, node).map(|value| (value, node)));
-        let checked = checked.collect::<Result<Vec<_>>>()?;
-        let alike = checked.windows(2).all(|pair| pair[0].1.ring == pair[1].1.ring);
-        let Some((value, node)) = checked.first().filter(|_| alike) else {
-            return Err(WrongInput::ArrayTaken { column: input.column.clone() }.into());
-        };
-        let value = to_kind(b, value, kind_of(value.kind, node.ring))?;
-        given.push(Array::new(&[value.rows()], elements(value)));
-    }
+/// The tables of a program's results, by their ids. tables: one for each of its steps. Columns that nobody else has are
+/// moved.
+pub fn program<B: Backend>(b: &mut B, tables: Vec<Table<B>>, program: &ArrayProgram) -> Result<Vec<(usize, Table<B>)>> {
+    let taken = program.inputs.iter().enumerate().map(|(index, input)| column(&tables, program, index, input));
+    let taken = taken.collect::<Result<Vec<_>>>()?;
+    drop(tables);
+    let given = taken.into_iter().map(|(value, ring)| array(b, value, ring)).collect::<Result<Vec<_>>>()?;
     let nodes: Vec<usize> = program.outputs.iter().map(|output| output.node).collect();
     let results = execute(b, &program.nodes, given, &nodes)?;
     program.outputs.iter().zip(results).map(|(output, result)| made(b, program, output, result)).collect()
 }
 
+/// The column that is given as an array, and in what ring the instructions take it.
+fn column<B: Backend>(
+    tables: &[Table<B>],
+    program: &ArrayProgram,
+    index: usize,
+    input: &ArrayInput,
+) -> Result<(Arc<Value<B>>, Ring)> {
+    let steps = program.steps();
+    let table = &tables[steps.iter().position(|step| *step == input.step).expect("it is one of them")];
+    let takers: Vec<&Instruction> =
+        program.nodes.given().filter(|(taken, _)| *taken == index).map(|given| given.1).collect();
+    let alike = takers.windows(2).all(|pair| pair[0].ring == pair[1].ring);
+    let Some(taker) = takers.first().filter(|_| alike) else {
+        return Err(WrongInput::ArrayTaken { column: input.column.clone() }.into());
+    };
+    let values = takers.iter().map(|node| of_column(table, input, node)).collect::<Result<Vec<_>>>()?;
+    Ok((Arc::clone(values[0]), taker.ring))
+}
+
+/// A column as an array.
+fn array<B: Backend>(b: &mut B, value: Arc<Value<B>>, ring: Ring) -> Result<Array<B>> {
+    let kind = kind_of(value.kind, ring);
+    let value = if kind.repr == value.kind.repr {
+        Arc::try_unwrap(value).unwrap_or_else(|value| Value::clone(&value))
+    } else {
+        to_kind(b, &value, kind)?
+    };
+    Ok(Array::new(&[value.rows()], elements(value)))
+}
+
 /// A column that can be an array of an instruction.
-fn of_column<'a, B: Backend>(table: &'a Table<B>, input: &ArrayInput, node: &Instruction) -> Result<&'a Value<B>> {
+fn of_column<'a, B: Backend>(table: &'a Table<B>, input: &ArrayInput, node: &Instruction) -> Result<&'a Arc<Value<B>>> {
     let column = || input.column.clone();
     let value = table.value(&input.column)?;
     if table.valid.is_some() || value.null.is_some() {
