@@ -48,7 +48,7 @@ pub fn execute<B: Backend>(
     for group in groups {
         let calls: Vec<Call<'_, B>> = group.iter().map(|&place| Call::new(all, place, &made)).collect();
         let results = match all[group[0]].operation {
-            Operation::Input { index } => vec![taken(&all[group[0]], &mut given, index)],
+            Operation::Input { index } => vec![taken(program, &all[group[0]], &mut given, index)],
             _ => b.step(&all[group[0]].operation.name(), |b| group_of(b, &all[group[0]], &calls))?,
         };
         drop(calls);
@@ -72,9 +72,16 @@ fn uses(all: &[Instruction], groups: &[Vec<usize>], outputs: &[usize]) -> HashMa
     uses
 }
 
-/// What is given, in the shape of the instruction that takes it.
-fn taken<B: Backend>(instruction: &Instruction, given: &mut [Option<Array<B>>], index: usize) -> Array<B> {
-    let array = given[index].clone().expect("an array for each that is to be given");
+/// What is given, in the shape of the instruction that takes it. What only one takes is gone.
+fn taken<B: Backend>(
+    program: &Instructions,
+    instruction: &Instruction,
+    given: &mut [Option<Array<B>>],
+    index: usize,
+) -> Array<B> {
+    let once = program.given().filter(|(taken, _)| *taken == index).count() == 1;
+    let array = if once { given[index].take() } else { given[index].clone() };
+    let array = array.expect("an array for each that is to be given");
     assert!(array.ring() == instruction.ring, "an array of the ring of its instruction");
     assert!(array.elements() == instruction.elements(), "an array with as many elements as its instruction says");
     array.reshaped(&instruction.shape)
