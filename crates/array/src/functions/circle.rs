@@ -82,13 +82,16 @@ impl Circle {
     /// When the plan is for another ring.
     pub fn run<R: Ring, B: Backend>(&self, b: &mut B, x: &B::Vector<R>) -> Result<B::Vector<R>> {
         assert_eq!(self.bits, R::BITS as usize, "a plan for this ring");
-        let down = 129 - (R::BITS - self.fraction as u32);
-        let factor = R::from_u128((INVERSE + (1 << (down - 1))) >> down);
-        let split = Turned { factor, scale: self.scale, which: self.which, circles: tables::circles() };
         b.step("sin", |b| {
-            let value = b.split_product(&[x], &split)?;
+            let value = b.split_product(&[x], &self.turned())?;
             Ok(b.truncate(&[&value[0]], 2 * self.scale as usize - self.result)?.swap_remove(0))
         })
+    }
+
+    fn turned<R: Ring>(&self) -> Turned<R> {
+        let down = 129 - (R::BITS - self.fraction as u32);
+        let factor = R::from_u128((INVERSE + (1 << (down - 1))) >> down);
+        Turned { factor, scale: self.scale, which: self.which, circles: tables::circles() }
     }
 }
 
@@ -134,5 +137,23 @@ impl<R: Ring> Split<R> for Turned<R> {
             let [cosine, sine] = self.circles.of(part(t.mul(self.factor)));
             (*before, *after) = (word(cosine, self.scale), word(sine, self.scale));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixed::hash_of_words;
+    use super::{Angle, Circle, Interval};
+
+    /// Nodes on different machines compute equal words.
+    #[test]
+    fn words_are_the_known_ones() {
+        let plan = |bits, which| Circle::new(bits, 16, Interval::new(-1 << 30, 1 << 30), 16, which).expect("a plan");
+        let found = [
+            hash_of_words(&plan(64, Angle::Sine).turned::<u64>()),
+            hash_of_words(&plan(64, Angle::Cosine).turned::<u64>()),
+            hash_of_words(&plan(128, Angle::Cosine).turned::<u128>()),
+        ];
+        assert_eq!(found, [15_398_429_016_841_411_974, 13_606_444_786_361_865_954, 5_513_996_268_253_106_627]);
     }
 }

@@ -316,3 +316,36 @@ impl<R: Ring> Split<R> for Low<R> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixed::hash_of_words;
+    use super::{Digit, Exp, Interval, Low};
+
+    /// Nodes on different machines compute equal words.
+    #[test]
+    fn words_are_the_known_ones() {
+        let plan = |bits, low: i128| Exp::new(bits, 16, Interval::new(low << 16, 0), 16).expect("a plan");
+        let digit = |plan: Exp, own: bool| {
+            let [first, second, _] = plan.scales;
+            Digit { exponent: plan.exponent::<u64>(), own: own.then_some(first), second }
+        };
+        let long = plan(128, -30);
+        let wide = Low { exponent: long.exponent::<u128>(), fraction: long.halves() };
+        let found = [
+            hash_of_words(&digit(plan(64, -4), true)),
+            hash_of_words(&digit(plan(64, -18), false)),
+            hash_of_words(&Low { exponent: plan(64, -18).exponent::<u64>(), fraction: plan(64, -18).halves() }),
+            hash_of_words(&wide),
+        ];
+        assert_eq!(
+            found,
+            [
+                14_601_964_518_004_804_609,
+                5_353_402_918_894_127_304,
+                10_525_771_011_783_029_701,
+                18_215_107_110_188_451_688
+            ]
+        );
+    }
+}

@@ -53,3 +53,16 @@ pub(super) fn rounded(value: i128, by: i64) -> i128 {
         _ => 0,
     }
 }
+
+/// A hash of the words that nodes which know t compute of it, for summands all over a ring.
+#[cfg(test)]
+pub(super) fn hash_of_words<R: Ring>(split: &impl tacit_mpc::Split<R>) -> u64 {
+    const ROWS: u128 = 1000;
+    let part = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834_u128;
+    let t: Vec<R> = (0..ROWS).map(|i| R::from_u128(part.wrapping_mul(i * i) >> (128 - R::BITS))).collect();
+    let [mut w, mut u] = [(); 2].map(|()| vec![R::ZERO; t.len() * split.products()]);
+    split.second(&t, &mut w, &mut vec![R::ZERO; t.len()]);
+    split.first(&t, &mut u);
+    let words = w.iter().chain(&u).flat_map(|word| [word.to_u128() as u64, (word.to_u128() >> 64) as u64]);
+    words.fold(0, |hash: u64, word| hash.wrapping_mul(0x0100_0000_01b3).wrapping_add(word))
+}

@@ -16,7 +16,9 @@ pub enum Refused {
     #[error("the interval has numbers that the function is not defined for: give tighter bounds")]
     Domain,
     /// Products do not fit the ring.
-    #[error("products of this precision and size do not fit the ring: give tighter bounds, fewer bits or a larger ring")]
+    #[error(
+        "products of this precision and size do not fit the ring: give tighter bounds, fewer bits or a larger ring"
+    )]
     Room,
     /// No table or series has the precision.
     #[error("no table is as precise as this many fractional bits ask for: give fewer of them")]

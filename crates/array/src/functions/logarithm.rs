@@ -49,8 +49,8 @@ pub struct Log {
     fraction: usize,
     normal: Normal,
     start: Polynomial,
-    /// Of -l.
-    exp: Exp,
+    /// Of -l, and the fractional bits that it gives.
+    exp: (Exp, usize),
     /// Fractional bits of c and of ln c.
     scale: usize,
     result: usize,
@@ -79,14 +79,16 @@ impl Log {
         let near = power(-(start.accuracy as i64)) + 8.0 * power(-(scale as i64));
         let margin = (near / power(-(scale as i64))) as i128;
         let of_c = Interval::new(-margin, rounded(LN_2, 126 - scale as i64) + 1 + margin);
-        let exp = Exp::new(bits, scale, of_c, scale)?;
+        // As precise as c, or nearly where that does not fit.
+        let power_of = |of_power: usize| Some((Exp::new(bits, scale, of_c, of_power).ok()?, of_power));
+        let (exp, of_power) = (scale - 2..=scale).rev().find_map(power_of).ok_or(Refused::Room)?;
         // c, e^-l and their product; d^2 / 2; and what is left out.
         let cut = if normal.width > scale { 2.0 } else { 0.0 };
-        let own = cut + exp.error() + 2.5;
+        let own = cut + exp.error() * power((scale - of_power) as i64) + 2.5;
         let missing = 0.4 * near * near * near;
         let places = 0.5 * (bits as f64) * power(-((scale + PLACES) as i64));
         let error = 1.0 + power(result as i64) * (own * power(-(scale as i64)) + missing + places);
-        Ok(Self { bits, fraction, normal, start, exp, scale, result, error })
+        Ok(Self { bits, fraction, normal, start, exp: (exp, of_power), scale, result, error })
     }
 
     /// The largest error of a result, in units of its last bit.
@@ -123,8 +125,9 @@ impl Log {
     fn of_moved<R: Ring, B: Backend>(&self, b: &mut B, c: &B::Vector<R>) -> Result<B::Vector<R>> {
         let p = self.scale;
         let (near, _) = self.start.run(b, c, p)?;
-        let power = self.exp.run(b, &minus(b, 0, &near))?;
-        let near_one = product(b, c, &power, p)?;
+        let (exp, of_power) = self.exp;
+        let power = exp.run(b, &minus(b, 0, &near))?;
+        let near_one = product(b, c, &power, of_power)?;
         let rest = plus(b, &near_one, -(1 << p));
         let half_square = product(b, &rest, &rest, p + 1)?;
         Ok(linear::add(&near, &linear::sub(&rest, &half_square)))

@@ -109,12 +109,7 @@ impl Normal {
     ///
     /// # Errors
     /// As the engine's.
-    pub fn run<R: Ring, B: Backend>(
-        &self,
-        b: &mut B,
-        y: &B::Vector<R>,
-        table: Option<&[u128]>,
-    ) -> Result<Mover<B, R>> {
+    pub fn run<R: Ring, B: Backend>(&self, b: &mut B, y: &B::Vector<R>, table: Option<&[u128]>) -> Result<Mover<B, R>> {
         let (secret, negated) = (self.sign == Sign::Secret, self.sign == Sign::Negative);
         let rows = y.rows();
         if self.places() == 1 && !secret && !self.zero {

@@ -105,7 +105,8 @@ impl Root {
             rounded(root, 126 - table - twice.div_euclid(2)) as u128
         };
         let values = (normal.lowest..normal.width).map(value).collect();
-        let rounding = power(wanted - table) + power(wanted + largest) * (9.0 * power(-scale) + power(-(needed as i64)));
+        let rounding =
+            power(wanted - table) + power(wanted + largest) * (9.0 * power(-scale) + power(-(needed as i64)));
         let table = (table as usize, values);
         Ok(Self { bits, normal, inverse, start, scale: scale as usize, table, result, error: 1.0 + rounding })
     }

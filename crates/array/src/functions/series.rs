@@ -89,7 +89,8 @@ impl Odd {
         let (fit, unit) = (self.fit, power((self.result + self.curve.doubled()) as i64));
         let count = fit.coefficients.len() as f64;
         let cut = if self.clip.is_some() { fit.beyond } else { 0.0 };
-        let sizes: f64 = fit.coefficients.iter().map(|a| a.unsigned_abs() as f64).sum::<f64>() * power(-i64::from(COEFFICIENT));
+        let sizes: f64 =
+            fit.coefficients.iter().map(|a| a.unsigned_abs() as f64).sum::<f64>() * power(-i64::from(COEFFICIENT));
         let slopes: f64 = (1..).zip(fit.coefficients).map(|(k, a)| f64::from(k) * a.unsigned_abs() as f64).sum();
         let angle = size as f64 * 6.3 * power(-(self.bits as i64)) * slopes * power(-i64::from(COEFFICIENT));
         let words = 0.75 * (sizes + count) * power(-i64::from(self.scale));
@@ -178,7 +179,9 @@ impl<R: Ring> Split<R> for Sines<R> {
         let down = FRACTION + COEFFICIENT - self.scale;
         for (i, &s) in s.iter().enumerate() {
             self.multiples(s, |k, [cosine, sine]| {
-                let scaled = |value: i64| element((i128::from(self.coefficients[k]) * i128::from(value) + (1 << (down - 1))) >> down);
+                let scaled = |value: i64| {
+                    element((i128::from(self.coefficients[k]) * i128::from(value) + (1 << (down - 1))) >> down)
+                };
                 (u[2 * k * rows + i], u[(2 * k + 1) * rows + i]) = (scaled(sine), scaled(cosine));
             });
         }
@@ -191,5 +194,25 @@ impl<R: Ring> Split<R> for Sines<R> {
                 (w[2 * k * rows + i], w[(2 * k + 1) * rows + i]) = (word(cosine, self.scale), word(sine, self.scale));
             });
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixed::hash_of_words;
+    use super::{Curve, Interval, Odd};
+
+    /// Nodes on different machines compute equal words.
+    #[test]
+    fn words_are_the_known_ones() {
+        let plan = |bits, bound: i128, curve| {
+            Odd::new(bits, 16, Interval::new(-bound << 16, bound << 16), 16, curve).expect("a plan")
+        };
+        let found = [
+            hash_of_words(&plan(64, 8, Curve::Sigmoid).sines::<u64>()),
+            hash_of_words(&plan(64, 100, Curve::Tanh).sines::<u64>()),
+            hash_of_words(&plan(128, 3, Curve::Erf).sines::<u128>()),
+        ];
+        assert_eq!(found, [1_765_520_373_671_698_820, 482_556_545_880_636_023, 6_161_433_628_185_898_354]);
     }
 }

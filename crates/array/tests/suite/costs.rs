@@ -1,6 +1,7 @@
 //! What a row costs of all three nodes together: the table of docs/protocols/functions.md.
 
 use tacit_array::functions::{Angle, Circle, Curve, Divide, Exp, Interval, Log, Odd, Root};
+use tacit_mpc::backends::Rep3;
 
 use super::world::{Plan, declared};
 
@@ -8,7 +9,7 @@ use super::world::{Plan, declared};
 const ROWS: usize = 19_200;
 
 fn of(plan: &Plan) -> (u64, u64) {
-    let cost = declared::<u64>(plan, ROWS);
+    let cost = declared::<Rep3, u64>(plan, ROWS);
     (cost.rounds, (cost.sent.iter().sum::<u64>() as f64 / ROWS as f64).round() as u64)
 }
 

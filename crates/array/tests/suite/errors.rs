@@ -2,6 +2,7 @@
 
 use tacit_array::functions::{Angle, Circle, Curve, Divide, Exp, Interval, Log, Odd, Root};
 use tacit_math::Prg;
+use tacit_mpc::backends::{Components, Rep3, Two};
 use tacit_views::seed;
 
 use super::world::{Columned, Plan, declared, element, numbers, on_clear, on_nodes, signed};
@@ -43,7 +44,9 @@ fn sigmoid(x: f64) -> f64 {
 }
 
 fn exponentials(bits: usize, f: usize, cases: &mut Vec<Case>) {
-    for (low, high) in [(-1.0, 1.0), (-4.0, 0.0), (-8.0, 0.0), (-18.0, 0.0), (-40.0, 0.0), (-80.0, 0.0), (-6.0, 3.0), (5.0, 6.0)] {
+    for (low, high) in
+        [(-1.0, 1.0), (-4.0, 0.0), (-8.0, 0.0), (-18.0, 0.0), (-40.0, 0.0), (-80.0, 0.0), (-6.0, 3.0), (5.0, 6.0)]
+    {
         let interval = scaled(low, high, f);
         let Ok(plan) = Exp::new(bits, f, interval, f) else {
             assert!(bits == 64 && f > 13 && high > 0.0, "[{low}, {high}] with {f} bits fits {bits}");
@@ -117,13 +120,19 @@ fn worst<R: Columned>(case: &Case, x: &[i128], results: &[R]) -> f64 {
         let error = (signed(result) as f64 - exact).abs();
         // What floating-point arithmetic may be wrong itself.
         let own = exact.abs() * 1e-14 + 1e-9;
-        assert!(error <= case.plan.error() + own, "{}, {}: {x} gives {}, not {exact}", case.name, case.result, signed(result));
+        assert!(
+            error <= case.plan.error() + own,
+            "{}, {}: {x} gives {}, not {exact}",
+            case.name,
+            case.result,
+            signed(result)
+        );
         error
     });
     errors.fold(0.0, f64::max)
 }
 
-fn check<R: Columned>(case: &Case, many: usize, few: usize) {
+fn check<B: Components, R: Columned>(case: &Case, many: usize, few: usize) {
     let name = format!("{} with {} of {} bits", case.name, case.fraction, R::BITS);
     let prg = &mut Prg::new(&seed(&name));
     let draw = |count, prg: &mut Prg| -> Vec<i128> {
@@ -135,9 +144,9 @@ fn check<R: Columned>(case: &Case, many: usize, few: usize) {
     let of_clear = worst(case, &x, &on_clear(&case.plan, &[column]));
     let x = draw(few, prg);
     let column: Vec<R> = x.iter().map(|&x| element(x)).collect();
-    let (results, metered) = on_nodes(&case.plan, &[column], prg);
+    let (results, metered) = on_nodes::<B, R>(&case.plan, &[column], prg);
     let of_nodes = worst(case, &x, &results);
-    assert_eq!(metered, declared::<R>(&case.plan, x.len()), "{name}: metered cost against declared cost");
+    assert_eq!(metered, declared::<B, R>(&case.plan, x.len()), "{name}: metered cost against declared cost");
     println!("{name}: clear {of_clear:.2}, nodes {of_nodes:.2}, stated {:.2}", case.plan.error());
 }
 
@@ -154,7 +163,7 @@ fn cases(bits: usize, f: usize) -> Vec<Case> {
 fn results_are_as_near_as_is_stated() {
     for f in [13, 16, 20, 24] {
         for case in cases(64, f) {
-            check::<u64>(&case, 3000, 400);
+            check::<Rep3, u64>(&case, 3000, 400);
         }
     }
 }
@@ -163,8 +172,15 @@ fn results_are_as_near_as_is_stated() {
 fn results_of_the_large_ring_are_as_near_as_is_stated() {
     for f in [16, 24] {
         for case in cases(128, f) {
-            check::<u128>(&case, 800, 150);
+            check::<Rep3, u128>(&case, 800, 150);
         }
+    }
+}
+
+#[test]
+fn two_nodes_give_results_as_near_as_is_stated() {
+    for case in cases(64, 16) {
+        check::<Two, u64>(&case, 0, 60);
     }
 }
 
@@ -181,18 +197,20 @@ fn stated_errors_are_small() {
 #[test]
 fn quotients_are_as_near_as_is_stated() {
     for (f, wide, largest) in [(13, 10.0, 8.0), (16, 8.0, 8.0), (16, 12.0, 1.0), (20, 6.0, 4.0), (24, 3.0, 2.0)] {
-        let (of_x, of_y) = (scaled(-(wide + 3.0f64).exp2(), (wide + 3.0f64).exp2(), f), scaled(0.125, f64::exp2(wide), f));
+        let (of_x, of_y) =
+            (scaled(-(wide + 3.0f64).exp2(), (wide + 3.0f64).exp2(), f), scaled(0.125, f64::exp2(wide), f));
         let proved = (largest * (f as f64).exp2()) as u128;
         let plan = Divide::quotient(64, [(f, of_x), (f, of_y)], 0, Some(proved), f).expect("a plan");
         let prg = &mut Prg::new(&seed(&format!("quotients with {f} bits")));
         let y = numbers(600, of_y, prg);
         let quotients = numbers(600, Interval::new(-(proved as i128), proved as i128), prg);
         let turned: Vec<i128> = (0..600).map(|i| quotients[i * 277 % 600]).collect();
-        let x: Vec<i128> = turned.iter().zip(&y).map(|(q, y)| (q * y) >> f).map(|x| x.clamp(of_x.low, of_x.high)).collect();
+        let x: Vec<i128> =
+            turned.iter().zip(&y).map(|(q, y)| (q * y) >> f).map(|x| x.clamp(of_x.low, of_x.high)).collect();
         let columns: [Vec<u64>; 2] = [&x, &y].map(|column| column.iter().map(|&x| element(x)).collect());
         let plan = Plan::Quotient(plan);
-        let (of_nodes, metered) = on_nodes(&plan, &columns, prg);
-        assert_eq!(metered, declared::<u64>(&plan, 600));
+        let (of_nodes, metered) = on_nodes::<Rep3, u64>(&plan, &columns, prg);
+        assert_eq!(metered, declared::<Rep3, u64>(&plan, 600));
         for results in [on_clear(&plan, &columns), of_nodes] {
             for (i, &result) in results.iter().enumerate() {
                 let exact = x[i] as f64 / y[i] as f64 * (f as f64).exp2();

@@ -4,7 +4,7 @@ use std::thread;
 
 use tacit_array::functions::{Circle, Divide, Exp, Interval, Log, Odd, Root};
 use tacit_math::{Prg, Ring};
-use tacit_mpc::backends::{Clear, Components, Networked, Rep3, Tally};
+use tacit_mpc::backends::{Clear, Components, Networked, Tally};
 use tacit_mpc::{Backend, Block, Result, Rows, Shape};
 use tacit_net::{Cost, Options, PartyId, memory};
 
@@ -98,11 +98,11 @@ pub fn element<R: Ring>(x: i128) -> R {
 /// Numbers of an interval: its ends, powers of two and their neighbours, and others of any size.
 pub fn numbers(count: usize, Interval { low, high }: Interval, prg: &mut Prg) -> Vec<i128> {
     let powers = (0..100).map(|place| 1i128 << place).flat_map(|x| [x - 1, x, x + 1, -x, 1 - x, -1 - x]);
-    let edges: Vec<i128> = [low, high, low + 1, high - 1, 0]
-        .into_iter()
-        .chain(powers)
-        .filter(|x| (low..=high).contains(x))
-        .collect();
+    let edges: Vec<i128> =
+        [low, high, low + 1, high - 1, 0].into_iter().chain(powers).filter(|x| (low..=high).contains(x)).collect();
+    // Half of the numbers at most, from all over the interval but for its ends.
+    let step = edges.len().div_ceil((count / 2).max(1)).max(1);
+    let edges = edges.iter().copied().enumerate().filter(|(i, _)| *i < 5 || i % step == 0).map(|(_, x)| x);
     let random: Vec<u128> = prg.vector(2 * count);
     let drawn = random.chunks(2).map(|words| {
         let size = words[1] % 100;
@@ -110,7 +110,7 @@ pub fn numbers(count: usize, Interval { low, high }: Interval, prg: &mut Prg) ->
         let within = low + ((words[0] >> 2) % (high - low + 1) as u128) as i128;
         if words[1] >> 65 & 1 == 0 { within } else { near + ((within - near) >> (size % 40)) }
     });
-    let mut all: Vec<i128> = edges.into_iter().chain(drawn).take(count).collect();
+    let mut all: Vec<i128> = edges.chain(drawn).take(count).collect();
     all.sort_unstable();
     all
 }
@@ -131,33 +131,35 @@ pub fn on_clear<R: Columned>(plan: &Plan, columns: &[Vec<R>]) -> Vec<R> {
     held.into_inner()
 }
 
-/// Three components of numbers: uniform ones, and in some rows one that is all of the number.
-fn shared<R: Ring>(column: &[R], prg: &mut Prg) -> Vec<Vec<R>> {
-    let random: Vec<u128> = prg.vector(2 * column.len());
-    let mut components = vec![Vec::with_capacity(column.len()); 3];
+/// Components of numbers: uniform ones, and in some rows one that is all of the number.
+fn shared<R: Ring>(column: &[R], nodes: usize, prg: &mut Prg) -> Vec<Vec<R>> {
+    let random: Vec<u128> = prg.vector(nodes * column.len());
+    let mut components = vec![Vec::with_capacity(column.len()); nodes];
     for (i, &x) in column.iter().enumerate() {
-        let of = |which: usize| if i % 5 == 0 { R::ZERO } else { R::from_u128(random[2 * i + which]) };
-        let parts = [of(0), of(1), x.sub(of(0)).sub(of(1))];
-        for which in 0..3 {
-            components[(which + i) % 3].push(parts[which]);
+        let mut left = x;
+        for which in 1..nodes {
+            let part = if i % 5 == 0 { R::ZERO } else { R::from_u128(random[nodes * i + which]) };
+            left = left.sub(part);
+            components[(which + i) % nodes].push(part);
         }
+        components[i % nodes].push(left);
     }
     components
 }
 
-/// Results of three nodes, and what they cost.
-pub fn on_nodes<R: Columned>(plan: &Plan, columns: &[Vec<R>], prg: &mut Prg) -> (Vec<R>, Cost) {
-    let shares: Vec<Vec<Vec<R>>> = columns.iter().map(|column| shared(column, prg)).collect();
-    let sessions = memory::mesh(&PARTIES, &Options::default());
+/// Results of an engine's nodes, and what they cost.
+pub fn on_nodes<B: Components, R: Columned>(plan: &Plan, columns: &[Vec<R>], prg: &mut Prg) -> (Vec<R>, Cost) {
+    let shares: Vec<Vec<Vec<R>>> = columns.iter().map(|column| shared(column, B::NODES, prg)).collect();
+    let sessions = memory::mesh(&PARTIES[..B::NODES], &Options::default());
     let run = |session| {
-        let mut b = Rep3::start(session).expect("an engine");
+        let mut b = B::start(session).expect("an engine");
         let me = b.session().me().0;
-        let component = |which: usize| R::block(shares.iter().map(|column| column[which % 3].clone()).collect());
-        let x = Rep3::put_together((me..me + 2).map(component).collect());
+        let component = |which: usize| R::block(shares.iter().map(|column| column[which % B::NODES].clone()).collect());
+        let x = B::put_together((me..me + B::COUNT).map(component).collect());
         let out = b.step("plan", |b| plan.run::<R, _>(b, &x)).expect("peers");
         let counters = b.session().meter().snapshot().under("plan");
         b.into_session().close().expect("an orderly end");
-        (R::columns(Rep3::take_apart(out).swap_remove(0)).swap_remove(0), counters)
+        (R::columns(B::take_apart(out).swap_remove(0)).swap_remove(0), counters)
     };
     let held: Vec<_> = thread::scope(|scope| {
         let threads: Vec<_> = sessions.into_iter().map(|session| scope.spawn(|| run(session))).collect();
@@ -169,9 +171,10 @@ pub fn on_nodes<R: Columned>(plan: &Plan, columns: &[Vec<R>], prg: &mut Prg) -> 
     ((0..columns[0].len()).map(sum).collect(), cost)
 }
 
-/// What three nodes declare.
-pub fn declared<R: Columned>(plan: &Plan, rows: usize) -> Cost {
-    let mut b = Tally::<<Rep3 as Networked>::Formulas>::new(PARTIES.iter().copied().map(String::from).collect());
+/// What an engine's nodes declare.
+pub fn declared<B: Networked, R: Columned>(plan: &Plan, rows: usize) -> Cost {
+    let names = PARTIES[..B::NODES].iter().copied().map(String::from).collect();
+    let mut b = Tally::<B::Formulas>::new(names);
     let shape: Shape = R::block(vec![vec![R::ZERO; rows]; plan.columns()]).shape();
     let x = b.columns(shape);
     b.take();

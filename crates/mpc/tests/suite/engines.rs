@@ -322,7 +322,8 @@ fn products_agree_with_integers() {
 struct Conversions;
 
 /// Planes of numbers that are narrower than a ring, and whether they have a sign.
-const NARROW: [(usize, bool); 7] = [(1, false), (3, true), (20, true), (20, false), (31, true), (61, true), (64, false)];
+const NARROW: [(usize, bool); 7] =
+    [(1, false), (3, true), (20, true), (20, false), (31, true), (61, true), (64, false)];
 
 impl Program for Conversions {
     fn run<B: Backend>(&self, b: &mut B, x: Rows<B>) -> Result<Rows<B>> {
