@@ -143,7 +143,7 @@ impl Lines {
         if length % 2 == 1 {
             for (found, column) in found.iter_mut().zip(columns) {
                 let rest = column.map(lines, |x| x[2 * pairs * lines..].to_vec());
-                *found = linear::concat_vectors(&[found, &rest]);
+                *found = linear::concat_vectors(&[&*found, &rest]);
             }
         }
         Ok(found)
