@@ -3,13 +3,14 @@
 //! What is local is done as soon as it can be. Of what sends, a group of one kind goes first that has the instruction
 //! with the most sending ones behind it (list scheduling by the critical path).
 
-use std::collections::HashSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 
 use super::comparisons::{difference_bits, distance_bits, signed_bits};
 use crate::program::{Instruction, Operation, Ring};
 
 /// What instructions agree in that share their rounds.
-#[derive(PartialEq, Eq)]
+#[derive(PartialEq, Eq, Hash)]
 struct Kind<'a> {
     operation: &'a Operation,
     rings: Vec<Ring>,
@@ -21,39 +22,73 @@ struct Kind<'a> {
 
 /// The groups in their order. They have all instructions on which the outputs depend.
 pub(super) fn groups(all: &[Instruction], outputs: &[usize]) -> Vec<Vec<usize>> {
-    let needed = needed(all, outputs);
-    let public = public(all);
-    let kinds: Vec<Option<Kind<'_>>> = all.iter().map(|each| kind(all, each, &public)).collect();
+    let (needed, public) = (needed(all, outputs), public(all));
+    let mut kinds = HashMap::new();
+    let kinds: Vec<Option<usize>> = all
+        .iter()
+        .map(|each| {
+            let next = kinds.len();
+            kind(all, each, &public).map(|kind| *kinds.entry(kind).or_insert(next))
+        })
+        .collect();
     let behind = behind(all, &needed, |place| kinds[place].is_some());
-    let mut left: Vec<usize> = (0..all.len()).filter(|place| needed.contains(place)).collect();
-    let (mut done, mut groups) = (HashSet::new(), vec![]);
-    while !left.is_empty() {
-        let is_ready = |place: &usize, done: &HashSet<usize>| all[*place].args.iter().all(|arg| done.contains(arg));
-        let mut waiting = vec![];
-        for place in left {
-            if kinds[place].is_none() && is_ready(&place, &done) {
-                done.insert(place);
-                groups.push(vec![place]);
-            } else {
-                waiting.push(place);
+    let mut ready = Ready::default();
+    let (mut waits_for, mut takers) = (vec![0; all.len()], vec![vec![]; all.len()]);
+    for place in (0..all.len()).filter(|place| needed.contains(place)) {
+        waits_for[place] = all[place].args.len();
+        all[place].args.iter().for_each(|&arg| takers[arg].push(place));
+        if all[place].args.is_empty() {
+            ready.add(place, kinds[place], behind[place]);
+        }
+    }
+    let mut groups = vec![];
+    while let Some(group) = ready.take() {
+        for &taker in group.iter().flat_map(|&place| &takers[place]) {
+            waits_for[taker] -= 1;
+            if waits_for[taker] == 0 {
+                ready.add(taker, kinds[taker], behind[taker]);
             }
         }
-        let ready: Vec<usize> = waiting.iter().copied().filter(|place| is_ready(place, &done)).collect();
-        if let Some(&first) = ready.iter().max_by_key(|&&place| (behind[place], std::cmp::Reverse(place))) {
-            let group: Vec<usize> = ready.into_iter().filter(|&place| kinds[place] == kinds[first]).collect();
-            waiting.retain(|place| !group.contains(place));
-            done.extend(group.iter().copied());
-            groups.push(group);
-        }
-        left = waiting;
+        groups.push(group);
     }
     groups
+}
+
+/// Instructions of which all arguments are there.
+#[derive(Default)]
+struct Ready {
+    local: BinaryHeap<Reverse<usize>>,
+    /// By how many sending ones are behind each, and among equals the first.
+    sending: BinaryHeap<(usize, Reverse<usize>, usize)>,
+    by_kind: HashMap<usize, BTreeSet<usize>>,
+}
+
+impl Ready {
+    fn add(&mut self, place: usize, kind: Option<usize>, behind: usize) {
+        let Some(kind) = kind else { return self.local.push(Reverse(place)) };
+        self.sending.push((behind, Reverse(place), kind));
+        self.by_kind.entry(kind).or_default().insert(place);
+    }
+
+    /// The next group: what is local first.
+    fn take(&mut self) -> Option<Vec<usize>> {
+        if let Some(Reverse(place)) = self.local.pop() {
+            return Some(vec![place]);
+        }
+        while let Some((_, Reverse(place), kind)) = self.sending.pop() {
+            let group = self.by_kind.entry(kind).or_default();
+            if group.contains(&place) {
+                return Some(std::mem::take(group).into_iter().collect());
+            }
+        }
+        None
+    }
 }
 
 /// All on which the outputs depend.
 fn needed(all: &[Instruction], outputs: &[usize]) -> HashSet<usize> {
     let mut needed: HashSet<usize> = outputs.iter().copied().collect();
-    for place in (0..all.len()).rev().filter(|place| *place < all.len()) {
+    for place in (0..all.len()).rev() {
         if needed.contains(&place) {
             needed.extend(&all[place].args);
         }

@@ -8,7 +8,7 @@ use super::{Instruction, Operation};
 use crate::functions::{Angle, Circle, Curve, Divide, Exp, Interval, Log, Odd, Refused, Root};
 
 /// A function of every element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Function {
     /// e^x.

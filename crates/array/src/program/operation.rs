@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Function;
 
 /// An operation with its parameters. Its arguments, and what is known of its result, are those of the instruction.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Operation {
     /// An array that the program is given.
@@ -219,7 +219,7 @@ impl Operation {
 }
 
 /// A public integer, in JSON its decimal digits in a string.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Integer(pub i128);
 

@@ -19,7 +19,9 @@ pub fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
         | Operation::Largest { .. }
         | Operation::Smallest { .. }
         | Operation::Sort { .. } => rings.iter().all(|&arg| arg == ring),
-        Operation::Multiply { cut, .. } => product(ring, &rings) && (ring != Ring::Bits || *cut == 0),
+        Operation::Multiply { cut, .. } => {
+            product(ring, &rings) && rings.contains(&ring) && (ring != Ring::Bits || *cut == 0)
+        }
         Operation::Matmul { .. } => ring != Ring::Bits && product(ring, &rings),
         Operation::Less {} | Operation::Equal {} => ring == Ring::Bits && rings[0] == rings[1],
         Operation::Not {} | Operation::Both {} | Operation::Either {} | Operation::Differ {} => {
