@@ -6,10 +6,13 @@ use std::sync::Arc;
 
 use tacit_array::{Array, Instruction, Ring, Shares as Elements, execute};
 use tacit_mpc::Backend;
+use tacit_mpc::backends::{Costs, Tally};
 
 use crate::convert::to_kind;
+use crate::encode;
 use crate::error::Result;
-use crate::operator::{ArrayInput, ArrayOutput, ArrayProgram, Encoding, Kind, Repr};
+use crate::operator::{ArrayInput, ArrayOutput, ArrayProgram, Encoding, InputColumn, Kind, Repr};
+use crate::operators::input;
 use crate::table::{Column, Shares, Table, Value};
 use crate::wrong_input::WrongInput;
 
@@ -103,10 +106,25 @@ fn made<B: Backend>(
     };
     let value = Value::new(bounded(output.kind, program.result(output)), Encoding::Int, None, shares);
     let value = to_kind(b, &value, output.kind)?;
-    let mut table = Table::new(rows, None, vec![Column::new(&output.column, value)]);
-    // An array's order is part of what the program says.
+    Ok((output.id, in_order(rows, vec![Column::new(&output.column, value)])))
+}
+
+/// The tables of a program's results, of which only the columns are asked for.
+pub fn promised<E: Costs>(b: &Tally<E>, program: &ArrayProgram) -> Vec<(usize, Table<Tally<E>>)> {
+    let table = |output: &ArrayOutput| {
+        let (name, rows) = (output.column.clone(), program.result(output).elements());
+        let column = [InputColumn { source: name.clone(), name, encode: Encoding::Int, kind: output.kind }];
+        let shared = b.columns(encode::shape(&column, rows, false));
+        (output.id, in_order(rows, input::columns(&column, shared)))
+    };
+    program.outputs.iter().map(table).collect()
+}
+
+/// A table of an array: its rows' order is part of what the program says.
+fn in_order<B: Backend>(rows: usize, columns: Vec<Column<B>>) -> Table<B> {
+    let mut table = Table::new(rows, None, columns);
     table.order.stated = true;
-    Ok((output.id, table))
+    table
 }
 
 /// The kind of a result before it is converted: the bounds that its column declares, or a bit's own.
