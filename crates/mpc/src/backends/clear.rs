@@ -8,6 +8,7 @@ use tacit_net::PartyId;
 use crate::bits::{planes_of, vector_of};
 use crate::linear::Column;
 use crate::ops::nonzero_digits;
+use crate::split::{assert_products, assert_truncation};
 use crate::{
     Apart, Backend, Bilinear, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes, Split,
 };
@@ -147,6 +148,7 @@ impl Backend for Clear {
     }
 
     fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
+        assert_products(f);
         let each = x.iter().map(|x| {
             let [mut u, mut w] = [(); 2].map(|()| vec![R::ZERO; x.rows() * f.products()]);
             let mut out = vec![R::ZERO; x.rows()];
@@ -170,11 +172,13 @@ impl Backend for Clear {
 
     // To the nearest integer, of which two are as near up.
     fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {
+        assert_truncation::<R>(by);
         let half = R::ONE.shl(by as u32 - 1);
         Ok(x.iter().map(|x| Open(x.0.iter().map(|x| rounded_down(x.add(half), by)).collect())).collect())
     }
 
     fn truncate_apart<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Apart<Self, R>>> {
+        assert_truncation::<R>(by);
         let whole = |x: &&Self::Vector<R>| Apart {
             less_carry: Open(x.0.iter().map(|&x| rounded_down(x, by)).collect()),
             low: [vec![], vec![]],

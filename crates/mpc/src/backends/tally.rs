@@ -20,6 +20,7 @@ use crate::circuits::Evaluation;
 use crate::linear::Column;
 use crate::ops::nonzero_digits;
 use crate::products::common_factors;
+use crate::split::{assert_products, assert_truncation};
 use crate::{
     Apart, Backend, Bilinear, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split,
 };
@@ -230,6 +231,7 @@ impl<E: Costs> Backend for Tally<E> {
     }
 
     fn bilinear_truncate<R: Element>(&mut self, products: &[Bilinear<'_, Counted>], by: usize) -> Result<Vec<Counted>> {
+        assert_truncation::<R>(by);
         let outputs: Vec<usize> = products.iter().map(Bilinear::rows).collect();
         let Some(cost) = self.engine.bilinear_truncate(&outputs, by, size_of::<R>()) else {
             let products = self.bilinear::<R>(products)?;
@@ -262,6 +264,7 @@ impl<E: Costs> Backend for Tally<E> {
     }
 
     fn split_product<R: Ring>(&mut self, x: &[&Counted], f: &impl Split<R>) -> Result<Vec<Counted>> {
+        assert_products(f);
         let cost = self.engine.split_product(&lengths(x), f.products(), size_of::<R>());
         self.pay(cost);
         Ok(x.iter().map(|&c| c.clone()).collect())
@@ -276,12 +279,14 @@ impl<E: Costs> Backend for Tally<E> {
     }
 
     fn truncate<R: Ring>(&mut self, x: &[&Counted], by: usize) -> Result<Vec<Counted>> {
+        assert_truncation::<R>(by);
         let cost = self.engine.truncate(&lengths(x), by, size_of::<R>());
         self.pay(cost);
         Ok(x.iter().map(|&c| c.clone()).collect())
     }
 
     fn truncate_apart<R: Ring>(&mut self, x: &[&Counted], by: usize) -> Result<Vec<Apart<Self, R>>> {
+        assert_truncation::<R>(by);
         let cost = self.engine.truncate_apart(&lengths(x), by, size_of::<R>());
         self.pay(cost);
         let planes = |rows| (0..by).map(|_| self.bits(rows)).collect();
@@ -289,6 +294,7 @@ impl<E: Costs> Backend for Tally<E> {
     }
 
     fn multiply_truncate<R: Ring>(&mut self, terms: &[Vec<(&Counted, &Counted)>], by: usize) -> Result<Vec<Counted>> {
+        assert_truncation::<R>(by);
         let products = |pairs: &Vec<(&Counted, &Counted)>| Products { rows: pairs[0].0.rows, count: pairs.len() };
         let outputs: Vec<Products> = terms.iter().map(products).collect();
         let cost = self.engine.multiply_truncate(&outputs, by, size_of::<R>());

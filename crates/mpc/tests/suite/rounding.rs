@@ -478,7 +478,7 @@ fn a_coin_of_its_own_is_told_from_the_protocol() {
     }
 }
 
-/// With the same shares the same bits: averaging says nothing more.
+/// With the same shares in the same rows the same bits: averaging says nothing more.
 #[test]
 fn a_second_truncation_of_the_same_shares_gives_the_same() {
     let prg = &mut Prg::new(&Seed::from_bytes([3; 16]));

@@ -485,17 +485,25 @@ fn pairs(
     [real, simulated]
 }
 
-/// What tells simulated views of a protocol from real ones, node by node and call by call.
-fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usize, usize, Vec<Difference>)> {
-    let seed = seed(&format!("simulation of {protocol:?}"));
-    let body = |mut b: Watched<Rep3>, run: usize| {
+/// A run of a protocol at a node, on random numbers.
+fn body(
+    protocol: Protocol,
+    seed: &Seed,
+) -> impl Fn(Watched<Rep3>, usize) -> Result<(Watched<Rep3>, Ends)> + Sync + Copy {
+    move |mut b, run| {
         let mut prg = Prg::new(&seed.derive(&run.to_string()));
         let plain = tidy(Block::random(protocol.shape(), &mut prg));
         let x: Rows<Rep3> = dealt(&plain, b.node(), &mut prg);
         let begin = bundle("begin", &x);
         protocol.run(&mut b, unwrapped(x), plain)?;
         Ok((b, Ends { begin, end: vec![], declared: View::default() }))
-    };
+    }
+}
+
+/// What tells simulated views of a protocol from real ones, node by node and call by call.
+fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usize, usize, Vec<Difference>)> {
+    let seed = seed(&format!("simulation of {protocol:?}"));
+    let body = body(protocol, &seed);
     let mut prg = Prg::new(&seed.derive("simulators"));
     let pilot = watch::<Rep3>(1, THIN, body);
     let calls = pilot[0][0].len() - 1;
@@ -541,9 +549,13 @@ fn a_simulator_that_leaves_a_relation_out_is_told_apart() {
             node.received(1, &received);
         }
     };
-    for (node, _, found) in differences(Protocol::And, careless) {
-        let relations = found.iter().filter(|found| matches!(found, Difference::Relation { real: true, .. })).count();
-        assert_eq!(relations, LANES.count_ones() as usize, "node {node} receives its second component");
+    // A word of a plane, and one a number.
+    for (protocol, words) in [(Protocol::And, 1), (Protocol::Bilinear, ROWS)] {
+        for (node, _, found) in differences(protocol, careless) {
+            let relations = found.iter().filter(|found| matches!(found, Difference::Relation { real: true, .. }));
+            let expected = words * LANES.count_ones() as usize;
+            assert_eq!(relations.count(), expected, "{protocol:?}: node {node} receives its second component");
+        }
     }
 }
 
@@ -565,4 +577,39 @@ fn uniform_words_alone_are_told_from_truncations() {
     let found = differences(Protocol::Truncate, careless);
     assert_eq!(found.len(), 3, "a call at each node");
     assert!(found.iter().all(|(_, _, found)| !found.is_empty()), "what is seen makes the result");
+}
+
+/// Of a fused product the dealer's s decides, with what is left of the product, how the result is rounded. Whoever knows
+/// the product and the result sees whether the s of a view fits.
+#[test]
+fn a_simulated_dealer_has_an_s_that_fits_the_result() {
+    const RUNS: usize = 8;
+    let protocol = Protocol::MultiplyTruncate;
+    let seed = seed("s of a dealer");
+    let nodes = watch::<Rep3>(RUNS, THIN, body(protocol, &seed));
+    let mut prg = Prg::new(&seed.derive("simulators"));
+    let [mut real, mut simulated, mut careless] = [0; 3];
+    for (node, run) in (0..3).flat_map(|node| (0..RUNS).map(move |run| (node, run))) {
+        let at = |node: usize| -> &Call {
+            nodes[node][run].iter().find(|call| call.name == "multiply_truncate").expect("the call")
+        };
+        let first = |name: &str| -> [Vec<u32>; 3] {
+            [0, 1, 2]
+                .map(|node| at(node).shared.iter().find(|shared| shared.name == name).expect("shares"))
+                .map(|shared| pod_collect_to_vec(&shared.components[0]))
+        };
+        let one = Seed::from_bytes(std::array::from_fn(|_| prg.vector(1)[0]));
+        let mut one = Node { node, call: at(node), prg: Prg::new(&one), seen: View::default() };
+        splits::multiply_truncate(&mut one);
+        let seen = std::mem::take(&mut one.seen).joined();
+        let mut uniform = View::default();
+        for part in seen.parts() {
+            uniform.add(part.kind, &part.name, one.prg.vector::<u8>(part.bytes.len()));
+        }
+        real += splits::fitting(&named(&one.call.seen), &one, &first);
+        simulated += splits::fitting(&seen, &one, &first);
+        careless += splits::fitting(&uniform, &one, &first);
+    }
+    assert_eq!([real, simulated], [RUNS * ROWS; 2], "s fits");
+    assert!(careless < RUNS * ROWS * 3 / 4, "words of its own have an s that fits {careless} times");
 }

@@ -1,8 +1,9 @@
 //! Products that are truncated without being shared anew.
 //!
-//! Functionality: of z = sum over t of x_t * y_t with |z| <= 2^(k-2) - 1, the function dither(z - r, r) of
-//! docs/protocols/arrays.md for a uniform r, shared as [`super::truncate`] says. Discloses nothing. Node i computes its
-//! part of z = z_0 + z_1 + z_2 as in [`super::multiply`]. For the third of the rows that node p deals:
+//! Functionality: z = sum over t of x_t * y_t with |z| <= 2^(k-2) - 1 as a fresh sharing, s = z - r at one node and a
+//! uniform r at the two others, and dither(s, r) of docs/protocols/arrays.md, shared as [`super::truncate`] says. Beside
+//! shares it discloses nothing. Node i computes its part of z = z_0 + z_1 + z_2 as in [`super::multiply`]. For the third
+//! of the rows that node p deals:
 //!
 //! 1. nodes p + 1 and p + 2 draw a and r from their generator, at two positions;
 //! 2. node p + 1 sends z_(p+1) + a to node p, node p + 2 sends it z_(p+2) - r - a. Both words are uniform together,
@@ -22,6 +23,7 @@ use super::{Rep3, Share};
 use crate::Result;
 use crate::backends::waves::{pieces, send_all_masked, waves};
 use crate::backends::wire::recv_cells;
+use crate::split::assert_truncation;
 
 /// Elements that are computed at a time, within the first-level cache: whole blocks of a generator.
 const PIECE: usize = 512;
@@ -41,6 +43,7 @@ impl Rep3 {
         outputs: &[Output<'_, R>],
         by: usize,
     ) -> Result<Vec<Share<Vec<R>>>> {
+        assert_truncation::<R>(by);
         let masked = self.masked_products(outputs)?;
         self.truncated(&masked, by)
     }

@@ -27,6 +27,7 @@ use tacit_net::{PartyId, Received};
 use super::{NODES, Rep3, Share};
 use crate::backends::numbers::Numbers;
 use crate::backends::waves::{Wave, pieces, send_all_masked, waves};
+use crate::split::assert_products;
 use crate::{Result, Split};
 
 /// Elements that are computed at a time, within the first-level cache: whole blocks of a generator, for any ring.
@@ -146,6 +147,13 @@ impl<'a, R: Ring> Third<'a, R> {
     }
 }
 
+/// A split product of which a node has sent its part: what lacks is that of the other node of a third.
+pub(super) struct Begun<R, W> {
+    out: Vec<Share<Vec<R>>>,
+    of_previous: Vec<Vec<W>>,
+    of_next: Vec<Vec<W>>,
+}
+
 /// Room for what is computed of a piece.
 struct Scratch<R, W> {
     s: Vec<R>,
@@ -188,6 +196,16 @@ struct Cut<'a, R, W> {
 impl Rep3 {
     /// Shares of what is dealt of each number and of what its words' products stand for.
     pub(super) fn split<R: Ring, D: Dealt<R>>(&mut self, x: &[Summands<'_, R>], f: &D) -> Result<Vec<Share<Vec<R>>>> {
+        let begun = self.begin_split(x, f)?;
+        self.finish_split(begun, f)
+    }
+
+    /// All that a node sends of a split product.
+    pub(super) fn begin_split<R: Ring, D: Dealt<R>>(
+        &mut self,
+        x: &[Summands<'_, R>],
+        f: &D,
+    ) -> Result<Begun<R, D::Word>> {
         self.session.next_round();
         let zeros = |x: &Summands<'_, R>| vec![R::ZERO; x.rows()];
         let mut out: Vec<Share<Vec<R>>> = x.iter().map(|x| Share { mine: zeros(x), next: zeros(x) }).collect();
@@ -199,6 +217,17 @@ impl Rep3 {
         let (next, previous) = (self.next(), self.previous());
         self.send_words(next, &of_previous, f.width())?;
         self.send_words(previous, &of_next, f.width())?;
+        Ok(Begun { out, of_previous, of_next })
+    }
+
+    /// The result, with what the other node sends of each third.
+    pub(super) fn finish_split<R: Ring, D: Dealt<R>>(
+        &mut self,
+        begun: Begun<R, D::Word>,
+        f: &D,
+    ) -> Result<Vec<Share<Vec<R>>>> {
+        let Begun { mut out, of_previous, of_next } = begun;
+        let (next, previous) = (self.next(), self.previous());
         self.add_words(next, &of_previous, f, Third::of(&mut out, previous.0).next)?;
         self.add_words(previous, &of_next, f, Third::of(&mut out, next.0).mine)?;
         Ok(out)
@@ -379,6 +408,7 @@ impl Rep3 {
         x: &[&Share<Vec<R>>],
         f: &impl Split<R>,
     ) -> Result<Vec<Share<Vec<R>>>> {
+        assert_products(f);
         let summands: Vec<Summands<'_, R>> = x.iter().copied().map(Summands::Shared).collect();
         self.split(&summands, &Whole(f))
     }

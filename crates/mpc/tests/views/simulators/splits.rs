@@ -3,12 +3,12 @@
 
 use std::ops::Range;
 
-use bytemuck::cast_slice;
+use bytemuck::{cast_slice, pod_collect_to_vec};
 use tacit_math::Ring;
 use tacit_mpc::Block;
-use tacit_views::Kind;
+use tacit_views::{Kind, View};
 
-use super::{NEXT, Node, PREVIOUS, ROWS, own_product};
+use super::{NEXT, Node, PREVIOUS, ROWS, named, own_product};
 use crate::world::third;
 
 /// Bits that are cut off of a shared number: its words take one byte.
@@ -81,6 +81,22 @@ impl Node<'_> {
     }
 }
 
+/// Numbers of a view: some of the first that were drawn of a generator, or that came from a node.
+fn numbers_of<R: Number>(view: &View, kind: Kind, name: &str, range: Range<usize>) -> Vec<R> {
+    let part = view.parts().iter().find(|part| part.kind == kind && part.name == name).expect("numbers of a run");
+    let size = size_of::<R>();
+    pod_collect_to_vec(&part.bytes[size * range.start..size * range.end])
+}
+
+/// s of the products that a node deals: what it computes itself, and the words that it gets.
+fn summand<R: Number>(view: &View, node: usize, own: &[R]) -> Vec<R> {
+    let [first, second] = [1, 2].map(|steps| {
+        let name = format!("from {}", (node + steps) % 3);
+        numbers_of::<R>(view, Kind::Received, &name, 0..own.len())
+    });
+    each([own, &first, &second], |[own, first, second]| own.add(first).add(second))
+}
+
 /// crates/mpc/src/backends/rep3/split.rs, of x^2 = s^2 + s 2 t + t^2. Components that are drawn are the result's, words
 /// that are dealt are uniform. What the other node sends makes the last component the result's.
 pub fn split_product(node: &mut Node<'_>) {
@@ -129,9 +145,35 @@ pub fn truncate(node: &mut Node<'_>) {
 
 /// crates/mpc/src/backends/rep3/fused.rs: what a node has of products of elements.
 pub fn multiply_truncate(node: &mut Node<'_>) {
+    let own = own_products(node);
+    masked(node, &own);
+}
+
+fn own_products(node: &Node<'_>) -> Vec<u32> {
     let [x, y]: [Own<u32>; 2] = [node.own("x"), node.own("y")];
     let rows = [&x[0][..], &x[1], &y[0], &y[1]];
-    masked(node, &each(rows, |[x0, x1, y0, y1]| x0.mul(y0.add(y1)).add(x1.mul(y0))));
+    each(rows, |[x0, x1, y0, y1]| x0.mul(y0.add(y1)).add(x1.mul(y0)))
+}
+
+/// dither(s, t).
+fn dither<R: Ring>(s: R, t: R, by: u32) -> R {
+    let quarter = quarter::<R>();
+    let s = s.add(quarter.sub(R::ONE));
+    let (m, n) = (s.bit(R::BITS - 1), t.bit(R::BITS - 1));
+    let wrap = m.add(n).sub(m.mul(n)).shl(R::BITS - by);
+    s.shr(by).add(t.shr(by)).sub(wrap).sub(quarter.shr(by).sub(R::ONE))
+}
+
+/// How many of a node's products come out as its s says, in a view of it. first: components of all nodes by names.
+pub fn fitting(view: &View, node: &Node<'_>, first: &dyn Fn(&str) -> [Vec<u32>; 3]) -> usize {
+    let rows = third(ROWS, node.node);
+    let s = summand(view, node.node, &own_products(node)[rows.clone()]);
+    let [x, y, out] = ["x", "y", "truncated"].map(|name| {
+        let [a, b, c] = first(name);
+        each([&a, &b, &c], |[a, b, c]| a.add(b).add(c))
+    });
+    let fits = |(&s, i): (&u32, usize)| out[i] == dither(s, x[i].mul(y[i]).sub(s), BY_OF_PRODUCT);
+    s.iter().zip(rows).filter(|&each| fits(each)).count()
 }
 
 /// The same of a product of matrices (crates/mpc/src/backends/rep3/bilinear.rs).
@@ -140,36 +182,25 @@ pub fn bilinear_truncate(node: &mut Node<'_>) {
     masked(node, &own_product([&x[0], &x[1]], [&y[0], &y[1]]));
 }
 
-/// Masks that are kept as t are those whose upper bits the result's component has; the dealer's s is one whose upper
-/// bits the sum of its components has. Their low bits are uniform, as is one of two words that give s with what the node
-/// computes.
+/// The functionality gives a fresh sharing of products: s of the third that a node deals, and r of the two others. They
+/// are taken from the real run, where a node computes s and draws r. One of two words gives s with the other one and
+/// what the node computes.
 fn masked<R: Number>(node: &mut Node<'_>, own: &[R]) {
     let (by, y): (_, Own<R>) = (BY_OF_PRODUCT, node.own("truncated"));
     let [next, previous] = [(node.node + 1) % 3, (node.node + 2) % 3];
-    let low = |node: &mut Node<'_>, count| -> Vec<R> {
-        node.numbers::<R>(count).iter().map(|x| x.shr(R::BITS - by)).collect()
-    };
-    let kept = |node: &mut Node<'_>, component: &[R]| {
-        let low = low(node, component.len());
-        each([component, &low], |[component, low]| component.shl(by).add(low))
-    };
-    let ([last_of_next, _], [_, last_of_previous]) = (part(&y, next), part(&y, previous));
-    let of_previous = kept(node, &last_of_previous);
-    let of_next = kept(node, &last_of_next);
-    let masks: [Vec<R>; 2] = [&of_previous, &of_next].map(|r| node.numbers(r.len()));
-    node.draws(NEXT, &masks[0]);
-    node.draws(NEXT, &of_previous);
-    node.draws(PREVIOUS, &masks[1]);
-    node.draws(PREVIOUS, &of_next);
-
-    let [first, second] = part(&y, node.node);
-    let (low, quarter) = (low(node, first.len()), quarter::<R>());
-    let s = each([&first, &second, &low], |[first, second, low]| {
-        let upper = first.add(second).add(quarter.shr(by).sub(R::ONE));
-        upper.shl(by).add(low).sub(quarter.sub(R::ONE))
-    });
+    let real = named(&node.call.seen);
+    let [rows_of_next, rows_of_previous] = [next, previous].map(|dealer| third(ROWS, dealer).len());
+    let [of_previous, of_next] = [(NEXT, rows_of_previous), (PREVIOUS, rows_of_next)]
+        .map(|(generator, rows)| numbers_of::<R>(&real, Kind::Drawn, generator, rows..2 * rows));
+    let own = &own[third(ROWS, node.node)];
+    let s = summand(&real, node.node, own);
+    for (generator, r) in [(NEXT, &of_previous), (PREVIOUS, &of_next)] {
+        let a: Vec<R> = node.numbers(r.len());
+        node.draws(generator, &a);
+        node.draws(generator, r);
+    }
     let one = node.numbers(s.len());
-    let other = each([&s, &one, &own[third(ROWS, node.node)]], |[s, one, own]| s.sub(one).sub(own));
+    let other = each([&s, &one, own], |[s, one, own]| s.sub(one).sub(own));
     node.receives(1, cast_slice(&one).to_vec());
     node.receives(2, cast_slice(&other).to_vec());
     truncated::<R, u32>(node, by, &y, [&s, &of_previous, &of_next]);
