@@ -40,8 +40,8 @@ pub struct Circle {
     error: f64,
 }
 
-/// Fractional bits of factors whose product is cut to `result` bits by at most 32, but for `guard` bits more of each
-/// than the result has; none if the product does not fit.
+/// Fractional bits of factors whose product is cut to `result` bits by at most 32, if then each has `guard` bits more
+/// than the result. None if the product does not fit.
 pub(super) fn scale_of(bits: usize, result: usize, guard: usize) -> Option<u32> {
     let most = ((bits - 4) / 2).min(FRACTION as usize - 4);
     let wanted = ((32 + result) / 2).max(result + guard);

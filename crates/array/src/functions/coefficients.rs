@@ -3,7 +3,7 @@
 //! They are pinned, not computed: whoever runs a plan has the same. A test holds each series against its function. They
 //! come from exchange on a grid of 24 K points, between the ends of the interval, for periods of 2.25 to 4 bounds.
 
-use super::Curve;
+use super::curve::Curve;
 
 /// A series, in the order of its fields.
 const fn fit([fraction, bound, quarters]: [u32; 3], [error, beyond]: [f64; 2], coefficients: &'static [i64]) -> Fit {

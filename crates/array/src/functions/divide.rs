@@ -7,8 +7,8 @@
 //! Source: Catrina, Saxena, FC 2010, Protocol 3.4, which has the same series. **Departures** a start of second degree
 //! where that takes fewer products; c in [1/2, 1] from both signs; truncations that are functions of shares.
 //!
-//! Rounds: of the normalisation, 3 for x v and c, 3 for each of the polynomial's products, of the error and of n
-//! factors, and 3 of the quotient. Bytes in all, for k = 64: 30 to 36 for each product, of which there are 2 n + 1 or 2 n.
+//! Rounds: those of the normalisation, 6 for x v and c, and 3 for the quotient. Then 3 for each of the polynomial's
+//! products, for the error and for each of n factors. Bytes in all, for k = 64: 30 to 36 for each product.
 
 use tacit_math::Ring;
 use tacit_mpc::{Backend, Linear, Result};

@@ -236,15 +236,10 @@ impl<R: Ring> Exponent<R> {
     }
 }
 
-/// To the nearest: number 2^(exponent - 62) in a ring, zero where that is too large for it.
+/// To the nearest: number 2^(exponent - 62) in a ring, for exponents below 64. No branch depends on either.
 fn at<R: Ring>(number: u64, exponent: i64) -> R {
-    let by = i64::from(FRACTION) - exponent;
-    match by {
-        ..=-65 => R::ZERO,
-        ..=0 => R::from_u128(u128::from(number) << by.unsigned_abs()),
-        1..=64 => R::from_u128((u128::from(number) + (1 << (by - 1))) >> by),
-        _ => R::ZERO,
-    }
+    let by = (i64::from(FRACTION) + 64 - exponent).clamp(1, 128);
+    R::from_u128((((u128::from(number) << 64) >> (by - 1)) + 1) >> 1)
 }
 
 /// The high digit. If the dealer has its own factor, it is the only one.
@@ -265,27 +260,35 @@ impl<R: Ring> Split<R> for Digit<R> {
         self.values()
     }
 
-    // Every word is written, whatever the digit.
+    // Every word is written, whatever the digit: word by word, because all words of a number are far from each other.
     fn first(&self, s: &[R], u: &mut [R]) {
-        let (rows, values) = (s.len(), self.values());
-        for (i, &s) in s.iter().enumerate() {
-            let ([digit, _], factor) = self.exponent.cut(s, self.exponent.added);
-            let word = self.own.map_or(R::ONE, |fraction| at(factor, fraction));
-            for value in 0..values {
-                let chosen = R::from_u128(u128::from(value == digit));
-                u[value * rows + i] = word.mul(chosen);
+        let cut: Vec<(usize, R)> = s
+            .iter()
+            .map(|&s| {
+                let ([digit, _], factor) = self.exponent.cut(s, self.exponent.added);
+                (digit, self.own.map_or(R::ONE, |fraction| at(factor, fraction)))
+            })
+            .collect();
+        for (value, words) in u.chunks_mut(s.len().max(1)).enumerate() {
+            for (word, &(digit, own)) in words.iter_mut().zip(&cut) {
+                *word = own.mul(R::from_u128(u128::from(value == digit)));
             }
         }
     }
 
     fn second(&self, t: &[R], w: &mut [R], _: &mut [R]) {
-        let (rows, values) = (t.len(), self.values());
-        for (i, &t) in t.iter().enumerate() {
-            let ([digit, _], factor) = self.exponent.cut(t, R::ZERO);
-            let number = if self.own.is_some() { factor } else { 1 << FRACTION };
-            for sum in 0..values {
-                let exponent = ((sum as i64) << self.exponent.low) - self.exponent.raised;
-                w[(sum.wrapping_sub(digit) & (values - 1)) * rows + i] = at(number, exponent + self.second);
+        let last = self.values() - 1;
+        let cut: Vec<(usize, u64)> = t
+            .iter()
+            .map(|&t| {
+                let ([digit, _], factor) = self.exponent.cut(t, R::ZERO);
+                (digit, if self.own.is_some() { factor } else { 1 << FRACTION })
+            })
+            .collect();
+        for (value, words) in w.chunks_mut(t.len().max(1)).enumerate() {
+            for (word, &(digit, number)) in words.iter_mut().zip(&cut) {
+                let sum = ((value + digit) & last) as i64;
+                *word = at(number, (sum << self.exponent.low) - self.exponent.raised + self.second);
             }
         }
     }

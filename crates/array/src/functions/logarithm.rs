@@ -1,7 +1,7 @@
 //! ln y by normalisation, a polynomial and a step by e^x.
 //!
 //! c = y v is in [1/2, 1], and l a polynomial near ln c. With d = c e^-l - 1, ln c is l + d - d^2 / 2 + ..., of which
-//! d^3 / 3 is left out. The place of the leading one is a public combination of the one-hot planes; it counts ln 2 each.
+//! d^3 / 3 is left out. The place of the leading one is a public combination of the one-hot planes. Each counts ln 2.
 //!
 //! Source: Aly, Smart, ACNS 2019, section 3 (normalisation and a polynomial). **Departures** a polynomial of low degree
 //! and Newton's step by a split product ([`super::Exp`]) in place of one of high degree.
@@ -58,8 +58,8 @@ pub struct Log {
 }
 
 impl Log {
-    /// A plan for numbers of `fraction` fractional bits within an interval above 0, in a ring of `bits` bits. The result
-    /// has `result` fractional bits.
+    /// A plan for numbers of `fraction` fractional bits within an interval above 0, in a ring of `bits` bits. The
+    /// result has `result` fractional bits.
     ///
     /// # Errors
     /// [`Refused::Domain`] if y may be 0 or less, [`Refused::Precision`] above 29 bits, [`Refused::Room`] if the ring

@@ -19,6 +19,7 @@
 
 mod circle;
 mod coefficients;
+mod curve;
 mod divide;
 mod exponential;
 mod fixed;
@@ -31,9 +32,10 @@ mod series;
 mod tables;
 
 pub use circle::{Angle, Circle};
+pub use curve::Curve;
 pub use divide::Divide;
 pub use exponential::Exp;
 pub use interval::{Interval, Refused};
 pub use logarithm::Log;
 pub use root::Root;
-pub use series::{Curve, Odd};
+pub use series::Odd;

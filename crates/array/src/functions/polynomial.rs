@@ -5,8 +5,8 @@ use tacit_mpc::{Backend, Result, linear};
 
 use super::fixed::{element, plus, product, rounded};
 
-/// A polynomial. Its coefficients are minimax for their function where the highest one has `few` fractional bits: that
-/// one is an integer factor, so that a polynomial of degree d takes d - 1 products, each with its truncation.
+/// A polynomial. Its coefficients are minimax for their function where the highest one has `few` fractional bits. That
+/// one is an integer factor, so a polynomial of degree d takes d - 1 products, each with its truncation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Polynomial {
     /// The highest coefficient, times 2^few.

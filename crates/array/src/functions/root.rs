@@ -1,8 +1,8 @@
 //! sqrt y and 1 / sqrt y by normalisation, a polynomial and a step of third order.
 //!
-//! c = y v is in [1/2, 1], and r a polynomial near 1 / sqrt c. With h = c r and e = 1 - h r, 1 / sqrt c is r (1 + e / 2
-//! + 3 e^2 / 8 + ...) and sqrt c is the same with h in place of r. What is left out is 5 e^3 / 16. The result is that
-//! times a power of sqrt 2, which a table has for each place of the leading one.
+//! c = y v is in [1/2, 1], and r a polynomial near 1 / sqrt c. Let h = c r and e = 1 - h r. Then 1 / sqrt c is about
+//! r (1 + e / 2 + 3 e^2 / 8), and sqrt c is the same with h in place of r. What is left out is 5 e^3 / 16. That is
+//! multiplied by a power of sqrt 2, which a table has for each place of the leading one.
 //!
 //! Source: Aly, Smart, ACNS 2019, section 3 (normalisation, a polynomial, Goldschmidt's steps). **Departures** one step
 //! of third order in place of several; the power of sqrt 2 is looked up in the one-hot planes and costs its return.
@@ -65,14 +65,14 @@ impl Root {
     ///
     /// # Errors
     /// [`Refused::Domain`] if y may be negative or is zero, [`Refused::Room`] if the ring has no room.
-    pub fn root(bits: usize, fraction: usize, interval: Interval, result: usize) -> Result<Self, Refused> {
+    pub fn of(bits: usize, fraction: usize, interval: Interval, result: usize) -> Result<Self, Refused> {
         Self::new(bits, Normal::with_zero(bits, interval)?, fraction, result, false)
     }
 
     /// The same for 1 / sqrt y, where y is above 0.
     ///
     /// # Errors
-    /// As [`Root::root`].
+    /// As [`Root::of`].
     pub fn inverse(bits: usize, fraction: usize, interval: Interval, result: usize) -> Result<Self, Refused> {
         if interval.low <= 0 {
             return Err(Refused::Domain);

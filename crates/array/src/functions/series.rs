@@ -1,8 +1,8 @@
 //! sigmoid, tanh and erf by odd Fourier series of a declared period.
 //!
 //! On |x| <= B the function, less its value at zero, is a sum of K sines of x, 2 x, ... K x, of a period P above 2 B.
-//! Coefficients are minimax by Remez' exchange, pinned as integers. Each sine of s + t is two products, so the sum is one split
-//! product of 2 K words. Where |x| may be larger than B, x is clipped to it by two comparisons.
+//! Coefficients are minimax by Remez' exchange, pinned as integers. Each sine of s + t is two products, so the sum is
+//! one split product of 2 K words. Where |x| may be larger than B, x is clipped to it by two comparisons.
 //!
 //! Source: SecFormer, ACL 2024, and SHAFT, NDSS 2025, for Fourier series of masked numbers with a dealer.
 //! **Departures** the mask is a share that nodes have: docs/protocols/functions.md. tanh x = 2 sigmoid(2 x) - 1.
@@ -14,21 +14,11 @@ use tacit_mpc::{Backend, Linear, Result, Split, circuits, linear};
 
 use super::circle::{part, scale_of, word};
 use super::coefficients::{Fit, fits};
+use super::curve::Curve;
 use super::fixed::{element, minus, plus};
 use super::interval::{bits_of, power};
 use super::tables::{self, Circles, FRACTION, turned};
 use super::{Interval, Refused};
-
-/// An odd function, or one that is odd but for its value at zero.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Curve {
-    /// 1 / (1 + e^-x).
-    Sigmoid,
-    /// The hyperbolic tangent.
-    Tanh,
-    /// The error function.
-    Erf,
-}
 
 /// A plan for an odd function.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -49,17 +39,6 @@ const CUT: f64 = 0.6;
 
 /// Fractional bits of coefficients.
 const COEFFICIENT: u32 = 40;
-
-impl Curve {
-    /// By which x is multiplied before the series, and the series after it: 2 for tanh.
-    fn doubled(self) -> usize {
-        usize::from(self == Self::Tanh)
-    }
-
-    fn base(self) -> Self {
-        if self == Self::Tanh { Self::Sigmoid } else { self }
-    }
-}
 
 impl Odd {
     /// A plan for numbers of `fraction` fractional bits within an interval, in a ring of `bits` bits. The result has
@@ -129,7 +108,7 @@ impl Odd {
         // 2^k of a turn: P is in quarters.
         let turn = 1u128 << (self.bits + 2 - self.fraction);
         let period = u128::from(self.fit.quarters);
-        let factor = (turn + period / 2) / period << self.curve.doubled();
+        let factor = ((turn + period / 2) / period) << self.curve.doubled();
         let coefficients = self.fit.coefficients.iter().map(|a| *a << self.curve.doubled()).collect();
         Sines { factor: R::from_u128(factor), coefficients, scale: self.scale, circles: tables::circles() }
     }
@@ -158,13 +137,18 @@ struct Sines<R> {
 }
 
 impl<R: Ring> Sines<R> {
-    /// Cosine and sine of each multiple of a number's angle, from the first one on.
-    fn multiples(&self, x: R, mut each: impl FnMut(usize, [i64; 2])) {
-        let first = self.circles.of(part(x.mul(self.factor)));
-        let mut point = first;
-        for k in 0..self.coefficients.len() {
-            each(k, point);
-            point = turned(point, first);
+    /// Cosine and sine of each multiple of numbers' angles, multiple by multiple from the first one on: all words of a
+    /// number are far from each other. `write` gets the multiple's coefficient and the words of both.
+    fn multiples(&self, numbers: &[R], words: &mut [R], write: impl Fn(i64, [i64; 2]) -> [R; 2]) {
+        let rows = numbers.len().max(1);
+        let first: Vec<[i64; 2]> = numbers.iter().map(|&x| self.circles.of(part(x.mul(self.factor)))).collect();
+        let mut points = first.clone();
+        for (&coefficient, words) in self.coefficients.iter().zip(words.chunks_mut(2 * rows)) {
+            let (before, after) = words.split_at_mut(rows);
+            for (((point, &first), before), after) in points.iter_mut().zip(&first).zip(before).zip(after) {
+                [*before, *after] = write(coefficient, *point);
+                *point = turned(*point, first);
+            }
         }
     }
 }
@@ -175,25 +159,15 @@ impl<R: Ring> Split<R> for Sines<R> {
     }
 
     fn first(&self, s: &[R], u: &mut [R]) {
-        let rows = s.len();
         let down = FRACTION + COEFFICIENT - self.scale;
-        for (i, &s) in s.iter().enumerate() {
-            self.multiples(s, |k, [cosine, sine]| {
-                let scaled = |value: i64| {
-                    element((i128::from(self.coefficients[k]) * i128::from(value) + (1 << (down - 1))) >> down)
-                };
-                (u[2 * k * rows + i], u[(2 * k + 1) * rows + i]) = (scaled(sine), scaled(cosine));
-            });
-        }
+        self.multiples(s, u, |coefficient, [cosine, sine]| {
+            let scaled = |value: i64| (i128::from(coefficient) * i128::from(value) + (1 << (down - 1))) >> down;
+            [element(scaled(sine)), element(scaled(cosine))]
+        });
     }
 
     fn second(&self, t: &[R], w: &mut [R], _: &mut [R]) {
-        let rows = t.len();
-        for (i, &t) in t.iter().enumerate() {
-            self.multiples(t, |k, [cosine, sine]| {
-                (w[2 * k * rows + i], w[(2 * k + 1) * rows + i]) = (word(cosine, self.scale), word(sine, self.scale));
-            });
-        }
+        self.multiples(t, w, |_, [cosine, sine]| [word(cosine, self.scale), word(sine, self.scale)]);
     }
 }
 

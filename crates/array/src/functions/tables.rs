@@ -33,7 +33,7 @@ const TAU_SHORT: u64 = 14_488_038_916_154_245_685;
 fn times(x: i128, y: i128) -> i128 {
     let parts = |v: i128| [v.unsigned_abs() >> 64, v.unsigned_abs() & u128::from(u64::MAX)];
     let ([a, b], [c, d]) = (parts(x), parts(y));
-    let size = (a * c << (128 - LONG)) + ((a * d + b * c + (b * d >> 64)) >> (LONG - 64));
+    let size = ((a * c) << (128 - LONG)) + ((a * d + b * c + ((b * d) >> 64)) >> (LONG - 64));
     if (x < 0) == (y < 0) { size as i128 } else { -(size as i128) }
 }
 

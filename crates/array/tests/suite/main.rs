@@ -4,4 +4,5 @@
 mod costs;
 mod errors;
 mod refusals;
+mod secrecy;
 mod world;

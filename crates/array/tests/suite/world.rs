@@ -70,7 +70,7 @@ impl Plan {
         if let Self::Quotient(_) = self { 2 } else { 1 }
     }
 
-    fn run<R: Columned, B: Backend>(&self, b: &mut B, x: &Rows<B>) -> Result<Rows<B>> {
+    pub fn run<R: Columned, B: Backend>(&self, b: &mut B, x: &Rows<B>) -> Result<Rows<B>> {
         let (rows, x) = (x.rows, R::of::<B>(x));
         let out = match self {
             Self::Exp(plan) => plan.run::<R, B>(b, &x[0])?,
@@ -171,10 +171,14 @@ pub fn on_nodes<B: Components, R: Columned>(plan: &Plan, columns: &[Vec<R>], prg
     ((0..columns[0].len()).map(sum).collect(), cost)
 }
 
+/// The engine that adds up what an engine's nodes declare.
+pub fn counting<B: Networked>() -> Tally<B::Formulas> {
+    Tally::new(PARTIES[..B::NODES].iter().copied().map(String::from).collect())
+}
+
 /// What an engine's nodes declare.
 pub fn declared<B: Networked, R: Columned>(plan: &Plan, rows: usize) -> Cost {
-    let names = PARTIES[..B::NODES].iter().copied().map(String::from).collect();
-    let mut b = Tally::<B::Formulas>::new(names);
+    let mut b = counting::<B>();
     let shape: Shape = R::block(vec![vec![R::ZERO; rows]; plan.columns()]).shape();
     let x = b.columns(shape);
     b.take();
