@@ -1,35 +1,10 @@
 //! Functions of every element, and how each is computed within the bounds that are known.
 
-use serde::{Deserialize, Serialize};
 use tacit_math::Ring as Element;
 use tacit_mpc::Backend;
 
-use super::{Instruction, Operation};
+use super::{Function, Instruction, Operation};
 use crate::functions::{Angle, Circle, Curve, Divide, Exp, Interval, Log, Odd, Refused, Root};
-
-/// A function of every element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Function {
-    /// e^x.
-    Exp,
-    /// ln x.
-    Log,
-    /// The square root.
-    Sqrt,
-    /// 1 / sqrt x.
-    Rsqrt,
-    /// 1 / (1 + e^-x).
-    Sigmoid,
-    /// The hyperbolic tangent.
-    Tanh,
-    /// The error function.
-    Erf,
-    /// The sine.
-    Sin,
-    /// The cosine.
-    Cos,
-}
 
 /// Checks that a function or a quotient can be computed within its bounds.
 pub(super) fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
@@ -43,17 +18,6 @@ pub(super) fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), Str
 
 /// The error of a quotient that the planner declares, in units of the last place.
 const QUOTIENT_ERROR: f64 = 2.0;
-
-impl Function {
-    /// The error that the planner declares (ERRORS of tacit.plan.programs.infer_functions), in units of the last place.
-    fn declared_error(self) -> f64 {
-        match self {
-            Self::Exp | Self::Sqrt | Self::Rsqrt | Self::Sin | Self::Cos => 2.0,
-            Self::Sigmoid | Self::Tanh | Self::Erf => 4.0,
-            Self::Log => 8.0,
-        }
-    }
-}
 
 /// How a function is computed.
 pub(crate) enum Way {

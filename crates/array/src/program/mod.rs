@@ -3,14 +3,15 @@
 mod bounds;
 mod function;
 mod json;
+mod named;
 mod operation;
 mod rings;
 mod shapes;
 
 use serde::{Deserialize, Serialize};
 
-pub use function::Function;
 pub(crate) use function::{Way, quotient};
+pub use named::Function;
 pub use operation::{Integer, Operation, Ring};
 pub(crate) use shapes::Product;
 
