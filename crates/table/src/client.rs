@@ -42,7 +42,7 @@ pub struct Expected {
 impl<E: Costs> Client<E> {
     /// Before the first operator. The hash key is common to all who give strings.
     pub fn new(parties: Parties, permits: Permits, hash_key: [u8; 32]) -> Self {
-        let forecast = Forecast::new(&parties, Link::UNDECLARED, E::Prices::default(), false);
+        let forecast = Forecast::new(&parties, Link::UNDECLARED, E::Prices::default(), false).without_sizes();
         Self { forecast, permits, parties, hash: KeyedHash::new(&hash_key) }
     }
 

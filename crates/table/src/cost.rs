@@ -13,6 +13,7 @@ use crate::error::{Result, TableError};
 use crate::executor::{Executor, Matched};
 use crate::operator::{CircuitPsi, GroupBy, Join, Operator, PsiSide, Resize};
 use crate::operators::input::Prepared;
+use crate::operators::program::promised;
 use crate::operators::release::opened_columns;
 use crate::operators::trusted;
 use crate::parties::Parties;
@@ -91,6 +92,8 @@ pub struct Forecast<E: Costs> {
     pub(crate) tables: HashMap<usize, Table<Tally<E>>>,
     parties: Parties,
     permits: Vec<Json>,
+    /// Whether numbers of rows are those of a run. Otherwise only columns and their kinds are.
+    sized: bool,
     /// The last step that takes the table of a step, by that one's id.
     last: HashMap<usize, usize>,
 }
@@ -107,7 +110,13 @@ impl<E: Costs> Forecast<E> {
             executor.backend_mut().make_ahead();
         }
         let (tables, permits, last) = Default::default();
-        Self { executor, tables, parties: parties.clone(), permits, last }
+        Self { executor, tables, parties: parties.clone(), permits, sized: true, last }
+    }
+
+    /// The same where nobody knows announced sizes, but what columns tables have.
+    #[must_use]
+    pub(crate) fn without_sizes(self) -> Self {
+        Self { sized: false, ..self }
     }
 
     /// The same of these operators, which drops a table after its last use, as a run does. So memory is foreseen, too.
@@ -153,16 +162,42 @@ impl<E: Costs> Forecast<E> {
         input_rows: &HashMap<usize, usize>,
         circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
     ) -> Result<StepCost> {
-        let Self { executor, tables, parties, permits, last } = self;
+        let Self { executor, tables, parties, permits, sized, last } = self;
         let inputs = operator.inputs().into_iter().map(|id| table(tables, operator, id).cloned());
-        let mut inputs = inputs.collect::<Result<Vec<Table<Tally<E>>>>>()?;
+        let inputs = inputs.collect::<Result<Vec<Table<Tally<E>>>>>()?;
         tables.retain(|id, _| last.get(id) != Some(&operator.id()));
         let beside = beside::<E>(executor.backend().memory(), &inputs);
         executor.backend_mut().take_memory();
         let needed = needed_permits(parties, operator, &inputs.iter().collect::<Vec<_>>())?;
         executor.permit(Permits::from_json(&Json::from(needed.clone()).to_string()).map_err(TableError::Internal)?);
         permits.extend(needed);
-        let (rows, table) = match operator {
+        let (rows, made) = match operator {
+            Operator::Program(x) => {
+                let tables = if *sized { executor.make(operator, inputs)? } else { promised(executor.backend(), x) };
+                (tables.iter().map(|(_, table)| table.rows()).sum(), tables)
+            }
+            _ => {
+                let (rows, table) = Self::one(executor, operator, inputs, input_rows, circuit)?;
+                (rows, table.into_iter().map(|table| (operator.id(), table)).collect())
+            }
+        };
+        tables.extend(made);
+        let communication = executor.backend_mut().take();
+        let (processor, circuits) = (executor.backend_mut().take_processor(), executor.backend_mut().take_circuits());
+        let most = executor.backend_mut().take_memory();
+        let memory = Memory { most, alone: most.saturating_sub(beside) };
+        Ok(StepCost { rows, communication, ahead: 0, processor, circuits, memory })
+    }
+
+    /// The rows of an operator's result, and its only table, if it has one.
+    fn one(
+        executor: &mut Executor<Tally<E>>,
+        operator: &Operator,
+        mut inputs: Vec<Table<Tally<E>>>,
+        input_rows: &HashMap<usize, usize>,
+        circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
+    ) -> Result<(usize, Option<Table<Tally<E>>>)> {
+        Ok(match operator {
             Operator::Input(input) => {
                 let rows = input.rows.map_or_else(|| known(operator, input.id, input_rows), Ok)?;
                 executor.backend_mut().pass(in_clear(rows, input.columns.len()));
@@ -208,13 +243,7 @@ impl<E: Costs> Forecast<E> {
                 let table = executor.run(operator, inputs)?;
                 (table.rows(), Some(table))
             }
-        };
-        tables.extend(table.map(|table| (operator.id(), table)));
-        let communication = executor.backend_mut().take();
-        let (processor, circuits) = (executor.backend_mut().take_processor(), executor.backend_mut().take_circuits());
-        let most = executor.backend_mut().take_memory();
-        let memory = Memory { most, alone: most.saturating_sub(beside) };
-        Ok(StepCost { rows, communication, ahead: 0, processor, circuits, memory })
+        })
     }
 }
 
@@ -228,7 +257,7 @@ pub fn permits<E: Costs>(
     operators: &[Operator],
     circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
 ) -> Result<String> {
-    let mut forecast = Forecast::<E>::new(parties, Link::UNDECLARED, E::Prices::default(), false);
+    let mut forecast = Forecast::<E>::new(parties, Link::UNDECLARED, E::Prices::default(), false).without_sizes();
     // Kinds depend on no number of rows, but where a scalar has none, which is in no plan that the planner makes.
     let sizes = operators.iter().flat_map(Operator::announced).map(|id| (id, 1)).collect();
     for operator in operators {

@@ -162,6 +162,14 @@ impl Backend for Clear {
         Ok(each.collect())
     }
 
+    fn random_bits(&mut self, rows: &[usize]) -> Vec<Self::Bits> {
+        Plane::random_all(rows, &mut self.shuffles).into_iter().map(Open).collect()
+    }
+
+    fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64> {
+        Open(ring::narrow(&x.0))
+    }
+
     // To the nearest integer, of which two are as near up.
     fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {
         assert_truncation::<R>(by);

@@ -270,6 +270,14 @@ impl<E: Costs> Backend for Tally<E> {
         Ok(x.iter().map(|&c| c.clone()).collect())
     }
 
+    fn random_bits(&mut self, rows: &[usize]) -> Vec<Counted> {
+        rows.iter().map(|&rows| self.bits(rows)).collect()
+    }
+
+    fn narrow(&self, x: &Counted) -> Counted {
+        self.vector::<u64>(x.rows)
+    }
+
     fn truncate<R: Ring>(&mut self, x: &[&Counted], by: usize) -> Result<Vec<Counted>> {
         assert_truncation::<R>(by);
         let cost = self.engine.truncate(&lengths(x), by, size_of::<R>());

@@ -4,4 +4,5 @@ mod clients;
 mod faults;
 mod memory;
 mod plans;
+mod programs;
 mod world;

@@ -32,7 +32,7 @@ mod split;
 mod truncate;
 
 use tacit_math::matrix::Element;
-use tacit_math::{Plane, Prg, Ring, Seed};
+use tacit_math::{Plane, Prg, Ring, Seed, ring};
 use tacit_net::{PartyId, Session};
 
 pub use costs::Rep3Costs;
@@ -265,6 +265,17 @@ impl Backend for Rep3 {
 
     fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
         self.split_products(x, f)
+    }
+
+    // Every two nodes draw the component that both hold.
+    fn random_bits(&mut self, rows: &[usize]) -> Vec<Self::Bits> {
+        let mine = Plane::random_all(rows, &mut self.with_previous);
+        let next = Plane::random_all(rows, &mut self.with_next);
+        mine.into_iter().zip(next).map(|(mine, next)| Share { mine, next }).collect()
+    }
+
+    fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64> {
+        Share { mine: ring::narrow(&x.mine), next: ring::narrow(&x.next) }
     }
 
     fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {

@@ -1,0 +1,57 @@
+//! One instruction with the arrays that it takes.
+
+use std::collections::HashMap;
+
+use tacit_mpc::Backend;
+
+use super::repeated::repeated;
+use crate::array::{Array, Element, joined};
+use crate::program::Instruction;
+
+/// An instruction that is executed.
+pub(super) struct Call<'a, B: Backend> {
+    /// What is executed.
+    pub instruction: &'a Instruction,
+    /// What is known of its arguments.
+    pub facts: Vec<&'a Instruction>,
+    /// Its arguments.
+    pub args: Vec<&'a Array<B>>,
+}
+
+impl<'a, B: Backend> Call<'a, B> {
+    pub fn new(all: &'a [Instruction], place: usize, made: &'a HashMap<usize, Array<B>>) -> Self {
+        let instruction = &all[place];
+        let (facts, args) = instruction.args.iter().map(|arg| (&all[*arg], &made[arg])).unzip();
+        Self { instruction, facts, args }
+    }
+
+    /// An argument, repeated to a shape.
+    pub fn repeated(&self, arg: usize, shape: &[usize]) -> Array<B> {
+        repeated(self.args[arg], shape)
+    }
+
+    /// An argument, repeated to the shape of the result.
+    pub fn operand(&self, arg: usize) -> Array<B> {
+        self.repeated(arg, &self.instruction.shape)
+    }
+
+    /// Both operands.
+    pub fn operands(&self) -> [Array<B>; 2] {
+        [self.operand(0), self.operand(1)]
+    }
+
+    /// The bounds of an argument.
+    pub fn bounds(&self, arg: usize) -> (i128, i128) {
+        (self.facts[arg].low, self.facts[arg].high)
+    }
+}
+
+/// The first operands of several calls as one vector, and the second ones, with how long each is.
+pub(super) fn both<R: Element, B: Backend>(calls: &[Call<'_, B>]) -> ([B::Vector<R>; 2], Vec<usize>) {
+    let operands: Vec<[Array<B>; 2]> = calls.iter().map(Call::operands).collect();
+    let all = |which: usize| {
+        joined::<R, B>(&operands.iter().map(|operands| operands[which].vector::<R>()).collect::<Vec<_>>())
+    };
+    let ((first, rows), (second, _)) = (all(0), all(1));
+    ([first, second], rows)
+}
