@@ -40,7 +40,7 @@ impl Way {
         let found = match function {
             Function::Exp => Exp::new(bits, from, interval, to).map(|plan| (plan.error(), Self::Exp(plan))),
             Function::Log => Log::new(bits, from, interval, to).map(|plan| (plan.error(), Self::Log(plan))),
-            Function::Sqrt => root(Root::root(bits, from, interval, to)),
+            Function::Sqrt => root(Root::of(bits, from, interval, to)),
             Function::Rsqrt => root(Root::inverse(bits, from, interval, to)),
             Function::Sigmoid => odd(Curve::Sigmoid),
             Function::Tanh => odd(Curve::Tanh),
