@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from datetime import date
+from fractions import Fraction
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -21,7 +22,7 @@ LEFT_OUT = {"position", "positions", "counted", "path", "united"}
 """Where a construct stands in the text (which is hashed), which columns count as rows do, where an owner keeps its data
 (its own business), and names of several tables together (a plan reads the tables themselves)."""
 
-UNLESS_FALSE = {"rounded", "rank", "repeats", "slicing", "resizing", "expected", "most"}
+UNLESS_FALSE = {"rounded", "rank", "repeats", "slicing", "resizing", "expected", "most", "arrays"}
 """Members that are left out where they are False, None or empty: what is said without them has the hash that it had."""
 
 
@@ -56,6 +57,8 @@ def encoded(value: object) -> Any:
         return [encoded(each) for each in value]
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, Fraction):
+        return f"{value.numerator}/{value.denominator}"
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise TypeError(f"a plan holds no {type(value).__name__}")
