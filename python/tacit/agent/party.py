@@ -51,6 +51,7 @@ from tacit.plan.physical.placed import (
     LocalStep,
     NativeStep,
     PlacedPlan,
+    ProgramStep,
     PsiStep,
     ReleaseStep,
     SecureStep,
@@ -261,7 +262,7 @@ class PartyRun:
                 return session.kept(step.id, self._taken_up.pop(step.id)).rows
             case KeepStep() if self._is_node:
                 return self._keep(session, step)
-            case KeptStep() | KeepStep() | SecureStep():
+            case KeptStep() | KeepStep() | SecureStep() | ProgramStep():
                 return session.run(step.id).rows
             case KeysStep():
                 return self._keys(session, engine, step)

@@ -91,7 +91,7 @@ def words(integers: Values) -> tuple[Values, Values, Values]:
 
 
 def too_long(integers: Values, most: int) -> int | None:
-    """The first row of a table of integers whose squares add up to more than this. Rows near to it are added exactly."""
+    """The first row of a table of integers whose squares add up to more than this. Near rows are added exactly."""
     real = integers.astype(numpy.float64)
     squares = numpy.einsum("ij,ij->i", real, real)
     rounding = (real.shape[1] + 8) * 2.0**-52

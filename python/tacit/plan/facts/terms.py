@@ -81,8 +81,8 @@ class Terms:
 class ArrayTerms:
     """What an owner allows of an array.
 
-    ways: without ``program`` it is closed. recipients: who may receive what is computed of it. programs: hashes of those
-    that may compute on it; None for any. until: the last day, in UTC.
+    ways: without ``program`` it is closed. recipients: who may receive what is computed of it. programs: hashes of
+    those that may compute on it; None for any. until: the last day, in UTC.
     """
 
     ways: frozenset[Way] = frozenset()
