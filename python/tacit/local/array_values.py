@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy
@@ -17,7 +18,7 @@ PIECE = 1 << 20
 WORD = 64
 
 Values = numpy.ndarray[Any, Any]
-Number = int | float
+Number = int | float | Fraction
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def out_of_bounds(piece: Values, low: Number, high: Number) -> Wrong | None:
         inside = (real >= _float_from(low)) & (real <= _float_to(high))
     else:
         whole = piece.astype(numpy.int64)
-        inside = (whole >= low) & (whole <= high)
+        inside = (whole >= math.ceil(low)) & (whole <= math.floor(high))
     if inside.all():
         return None
     at = int(numpy.argmin(inside.reshape(-1)))
@@ -63,7 +64,9 @@ def _outside(at: int, value: Number, low: Number, high: Number) -> Wrong:
         name = "NaN, which is no number" if math.isnan(value) else "infinite"
         return Wrong(at, f"is {name}", "correct it, or replace what is missing")
     word, entry, bound = ("below", "min", low) if value < low else ("above", "max", high)
-    return Wrong(at, f"is {value!r}, {word} the declared {entry} {bound!r}", f"correct it, or declare another {entry}")
+    return Wrong(
+        at, f"is {value!r}, {word} the declared {entry} {shown(bound)}", f"correct it, or declare another {entry}"
+    )
 
 
 def nearest(piece: Values, fraction: int) -> Values:
@@ -99,6 +102,11 @@ def too_long(integers: Values, most: int) -> int | None:
         if sum(int(each) ** 2 for each in integers[row]) > most:
             return int(row)
     return None
+
+
+def shown(number: Number) -> str:
+    """A declared number as its owner has written it: whole, or a floating-point number."""
+    return str(math.floor(number)) if number == math.floor(number) else repr(float(number))
 
 
 def _float_from(bound: Number) -> float:
