@@ -166,7 +166,7 @@ class PartyRun:
         names = participants(self.plan, self.federation.catalog.parties) if secure_operators(self.plan) else ()
         others = [name for name in names if name != self.me and (self._is_node or name in self.plan.nodes)]
         beyond = [name for name in names if name not in (self.me, *others)]
-        tables = self.federation.catalog.tables
+        tables = (*self.federation.catalog.tables, *self.federation.catalog.arrays)
         seconds = self.wait if others else None
         return Waiting(
             self.federation.members, self.me, others, seconds, self.emit, beyond, tables, agreed(self.plan),
