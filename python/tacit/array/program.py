@@ -10,7 +10,7 @@ from tacit.array.declared import Declared
 from tacit.array.source import Checked, checked
 from tacit.array.tracing import Traced, trace
 from tacit.plan.programs.graph import Rounding, Settings
-from tacit.plan.programs.identity import digest
+from tacit.plan.programs.identity import Source, canonical, digest
 from tacit.plan.programs.optimiser import Optimised, optimised
 from tacit.plan.programs.refusals import ProgramError
 from tacit.plan.programs.text import described, explained
@@ -45,10 +45,14 @@ class Program:
         """The graph before and after the optimiser's rules."""
         return optimised(self.traced.graph, self.traced.outputs)
 
+    def text(self, sources: Mapping[str, Source] | None = None) -> str:
+        """The text that all parties read. sources: where inputs come from, by their names; without, it cannot run."""
+        return canonical(self.traced.graph, self.traced.outputs, sources)
+
     @property
     def hash(self) -> str:
-        """What owners approve: it covers every operation, and all that is known of every array."""
-        return digest(self.optimised.after, self.settings)
+        """It covers every operation, and all that is declared of inputs, but not where they come from."""
+        return digest(self.text())
 
     def explain(self) -> str:
         """What the program computes and costs, before and after its rewrites; nothing runs for it."""
