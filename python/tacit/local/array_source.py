@@ -6,8 +6,6 @@ The file stays where it is, mapped into memory. All of it is held against the of
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
-from math import ceil, floor
 from typing import Any
 
 import duckdb
@@ -20,6 +18,7 @@ from tacit.local.encode import BIGINT, WIDE
 from tacit.local.errors import DataError
 from tacit.local.stored import stamp
 from tacit.plan.facts.arrays import OfferedArray
+from tacit.plan.programs.declared import declared
 
 VALUE = "value"
 """The one column."""
@@ -49,10 +48,10 @@ def open_array(array: OfferedArray) -> ArraySource:
         raise DataError(f"array {array.name}", "it has no file", advice)
     opened = stamp(array.path)
     values = _mapped(array.path)
-    found, declared = values.dtype, numpy.dtype(array.dtype)
-    if (found.kind, found.itemsize) != (declared.kind, declared.itemsize):
-        advice = f"store it as {declared.name}, or declare its real dtype in the offer"
-        raise DataError(array.path, f"its elements are {found.name}, not the declared {declared.name}", advice)
+    found, wanted = values.dtype, numpy.dtype(array.dtype)
+    if (found.kind, found.itemsize) != (wanted.kind, wanted.itemsize):
+        advice = f"store it as {wanted.name}, or declare its real dtype in the offer"
+        raise DataError(array.path, f"its elements are {found.name}, not the declared {wanted.name}", advice)
     if values.shape != array.shape:
         problem = f"its shape is {_shape(values.shape)}, not the declared {_shape(array.shape)}"
         raise DataError(array.path, problem, "store the array that was offered, or declare its real shape in the offer")
@@ -65,18 +64,18 @@ def load_array(database: duckdb.DuckDBPyConnection, source: ArraySource, fractio
     fraction: bits after the point, of numbers that are no integers. Returns the number of rows; raises DataError.
     """
     array, values = source.array, source.values
-    bits = fraction if values.dtype.kind == "f" else 0
-    low, high = _bounds(array)
-    narrow = _nearest(low, bits) in BIGINT and _nearest(high, bits) in BIGINT
-    kind = "BOOLEAN" if values.dtype.kind == "b" else "BIGINT" if narrow else WIDE
+    facts = declared(array.name, array.shape, array.dtype, (array.low, array.high), array.row_norm, fraction)
+    kind = "BOOLEAN" if facts.dtype == "bool" else "BIGINT" if facts.low in BIGINT and facts.high in BIGINT else WIDE
     name = quoted(relation)
     database.execute(f"CREATE OR REPLACE TABLE {name} ({VALUE} {kind})")
-    width = array.shape[-1] if array.row_norm is not None else 1
-    for first, piece in pieces(values, width):
+    low, high = (
+        given if given is not None else own for given, own in ((array.low, facts.low), (array.high, facts.high))
+    )
+    for first, piece in pieces(values, 1 if facts.norm2 is None else facts.columns):
         _refuse(source, first, out_of_bounds(piece, low, high))
-        integers = piece if kind == "BOOLEAN" else nearest(piece, bits)
-        if array.row_norm is not None:
-            _check_norms(source, first, integers, array.row_norm, bits)
+        integers = piece if kind == "BOOLEAN" else nearest(piece, facts.fraction)
+        if facts.norm2 is not None:
+            _check_norms(source, first, integers, facts.norm2)
         _append(database, name, kind, integers.reshape(-1))
     source.verify_unchanged()
     return values.size
@@ -94,33 +93,17 @@ def _mapped(path: str) -> Values:
         raise DataError(path, f"the file cannot be mapped ({error.strerror})", "put it on a local disk") from None
 
 
-def _bounds(array: OfferedArray) -> tuple[Fraction, Fraction]:
-    """The declared bounds, or those of the type."""
-    dtype = numpy.dtype(array.dtype)
-    least, most = (0, 1) if dtype.kind == "b" else (None, None)
-    if dtype.kind in "iu":
-        least, most = int(numpy.iinfo(dtype).min), int(numpy.iinfo(dtype).max)
-    low, high = (given if given is not None else own for given, own in ((array.low, least), (array.high, most)))
-    assert low is not None and high is not None, "offers declare bounds of numbers that are no integers"
-    return Fraction(low), Fraction(high)
-
-
-def _nearest(bound: Fraction, bits: int) -> int:
-    return floor(bound * (1 << bits) + Fraction(1, 2))
-
-
 def _refuse(source: ArraySource, first: int, wrong: Wrong | None) -> None:
     if wrong is not None:
         at = _index(first + wrong.at, source.array.shape)
         raise DataError(source.path, f"{f'the element {at}' if at else 'it'} {wrong.problem}", wrong.advice)
 
 
-def _check_norms(source: ArraySource, first: int, integers: Values, norm: Fraction, bits: int) -> None:
-    """Rows are as short as declared, which everybody relies on. Rounding has moved each element by half at most."""
-    columns = integers.shape[1]
-    room = Fraction(columns, 2) if bits else Fraction(0)
-    row = too_long(integers, ceil((norm * (1 << bits) + room) ** 2))
-    if row is not None:
+def _check_norms(source: ArraySource, first: int, integers: Values, most: int) -> None:
+    """Rows are as short as declared, which everybody relies on. most: of the squares of a row, after rounding."""
+    columns, norm = integers.shape[1], source.array.row_norm
+    row = too_long(integers, most)
+    if row is not None and norm is not None:
         at = _index(first + row * columns, source.array.shape)[:-1]
         which = f"the row {at}" if at else "it"
         problem = f"{which} has a Euclidean norm above the declared row_norm {shown(norm)}"
