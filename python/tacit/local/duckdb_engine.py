@@ -32,10 +32,19 @@ from tacit.plan.algebra.trees import scans
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.facts.fields import fields
 from tacit.plan.physical.operators import Given
-from tacit.plan.physical.placed import ArrayStep, KeysStep, LocalStep, PlacedPlan, ReleaseStep, TailStep
+from tacit.plan.physical.placed import (
+    ArrayStep,
+    KeysStep,
+    LocalStep,
+    PlacedPlan,
+    ReleaseStep,
+    ResultStep,
+    TailStep,
+)
 
 if TYPE_CHECKING:
     from tacit.local.array_source import ArraySource
+    from tacit.local.array_values import Values
 
 
 class LocalEngine:
@@ -151,6 +160,20 @@ class LocalEngine:
                 self._take_in(release, stream)
         self._execute(step)
         return self.database.table(_result(step.id))
+
+    def arrays(self, step: ResultStep, opened: Mapping[int, ArrowStream]) -> dict[str, Values]:
+        """The arrays that a program has opened to this party, by their names."""
+        from tacit.local.array_results import result_array
+
+        found = {}
+        for result in step.arrays:
+            release = self._steps[result.release]
+            assert isinstance(release, ReleaseStep)
+            self.database.register("stream", _Stream(opened[result.release]))
+            with told("the result"):
+                found[result.name] = result_array(self.database, "stream", release.operator.columns[0], result)
+            self.database.unregister("stream")
+        return found
 
     def scanned(self, scan: Scan) -> str:
         """Where the rows of a scan are (for ``render``)."""
