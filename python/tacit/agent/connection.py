@@ -127,12 +127,12 @@ class Connection:
         simulating = (private.network for private in self.federation.privates.values())
         return predict(plan, network=predicted_on(self.federation.catalog.link, simulating))
 
-    @as_run_error()
     def private(self, owner: str, name: str) -> OwnedArray:
         """An array that an owner offers to programs, by its name or that of its file. It reads nothing."""
         from tacit.agent.federated import owned_array
 
-        return owned_array(self.federation.catalog, owner, name)
+        with as_run_error():
+            return owned_array(self.federation.catalog, owner, name)
 
     @overload
     def program(self, function: Callable[..., Any], /) -> FederatedProgram: ...
@@ -142,7 +142,6 @@ class Connection:
         self, *, fraction: int = 16, rounding: Rounding = "dither"
     ) -> Callable[[Callable[..., Any]], FederatedProgram]: ...
 
-    @as_run_error()
     def program(
         self, function: Callable[..., Any] | None = None, /, *, fraction: int = 16, rounding: Rounding = "dither"
     ) -> FederatedProgram | Callable[[Callable[..., Any]], FederatedProgram]:
@@ -153,7 +152,8 @@ class Connection:
         from tacit.agent.federated import FederatedProgram
         from tacit.array.program import settings
 
-        asked = settings(fraction, rounding)
+        with as_run_error():
+            asked = settings(fraction, rounding)
         if function is not None:
             return FederatedProgram(self, function, asked)
         return lambda found: FederatedProgram(self, found, asked)

@@ -54,9 +54,6 @@ class OwnedArray:
 
     offered: OfferedArray
 
-    __array_ufunc__ = None
-    """NumPy's functions do not take it."""
-
     @property
     def shape(self) -> tuple[int, ...]:
         """The public shape."""
@@ -83,10 +80,12 @@ class OwnedArray:
         array = self.offered
         return Declared(array.shape, array.dtype, array.low, array.high, array.row_norm)
 
-    def __array__(self, *args: Any, **options: Any) -> NoReturn:
-        """Refuse to be an array of NumPy."""
+    def _refuse(self, *args: Any, **options: Any) -> NoReturn:
+        """NumPy's functions do not take it, and it is no array of NumPy."""
         problem = f"{self.offered.name} is an array of {self.offered.owner}, whose elements nobody sees"
         raise RunError(Fault.INPUT, f"{problem}; compute on it in a function with @federation.program.")
+
+    __array__ = __array_ufunc__ = __array_function__ = _refuse
 
     def __repr__(self) -> str:
         name = f"{self.offered.owner}.{self.offered.name}"

@@ -6,6 +6,7 @@ import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -19,7 +20,7 @@ from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.database import connect, quoted
 from tacit.local.encode import decoded, encoded
 from tacit.local.engine import ArrowStream
-from tacit.local.errors import told
+from tacit.local.errors import DataError, told
 from tacit.local.keys import wrong_keys
 from tacit.local.macros import MACROS
 from tacit.local.render import render
@@ -63,6 +64,7 @@ class LocalEngine:
         self._sources: dict[str, Source] | None = None
         self._arrays = {each.name: each for each in catalog.arrays if each.owner == party}
         self._used_arrays = {each.array for each in plan.steps if isinstance(each, ArrayStep) and each.party == party}
+        self._makes_arrays = any(isinstance(each, ResultStep) and party in each.recipients for each in plan.steps)
         self._array_sources: dict[str, ArraySource] = {}
         self._rows: dict[str, int] = {}
         self._slices: dict[Slice, str] = {}
@@ -99,7 +101,7 @@ class LocalEngine:
                 with told(data_path(self._owned[name])):
                     sources[name] = self._open(name, used)
                     self._rows[name] = check_source(self.database, sources[name])
-            if self._used_arrays:
+            if self._used_arrays or self._makes_arrays:
                 self._open_arrays()
             self._sources = sources
 
@@ -202,6 +204,8 @@ class LocalEngine:
         return opened_table(self.database, table, used_fields(table, used), self._forms.get(name, USUAL))
 
     def _open_arrays(self) -> None:
+        if find_spec("numpy") is None:
+            raise DataError("arrays", "NumPy is not installed here", "install it with pip install 'tacit[numpy]'")
         from tacit.local.array_source import open_array
 
         self._array_sources = {name: open_array(self._arrays[name]) for name in sorted(self._used_arrays)}
