@@ -12,9 +12,9 @@ party`` with the same query.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tacit.agent.addresses import is_loopback
 from tacit.agent.answer import Answer
@@ -36,6 +36,10 @@ from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.placed import DropStep, PlacedPlan
 from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql import compile_query
+
+if TYPE_CHECKING:
+    from tacit.agent.federated import FederatedProgram, OwnedArray
+    from tacit.plan.programs.graph import Rounding
 
 
 @as_run_error()
@@ -122,6 +126,37 @@ class Connection:
         """The predicted cost of a plan's secure steps over this federation's network."""
         simulating = (private.network for private in self.federation.privates.values())
         return predict(plan, network=predicted_on(self.federation.catalog.link, simulating))
+
+    @as_run_error()
+    def private(self, owner: str, name: str) -> OwnedArray:
+        """An array that an owner offers to programs, by its name or that of its file. It reads nothing."""
+        from tacit.agent.federated import owned_array
+
+        return owned_array(self.federation.catalog, owner, name)
+
+    @overload
+    def program(self, function: Callable[..., Any], /) -> FederatedProgram: ...
+
+    @overload
+    def program(
+        self, *, fraction: int = 16, rounding: Rounding = "dither"
+    ) -> Callable[[Callable[..., Any]], FederatedProgram]: ...
+
+    @as_run_error()
+    def program(
+        self, function: Callable[..., Any] | None = None, /, *, fraction: int = 16, rounding: Rounding = "dither"
+    ) -> FederatedProgram | Callable[[Callable[..., Any]], FederatedProgram]:
+        """Make a program of a function of NumPy, to call with arrays of owners: ``@federation.program``.
+
+        fraction: bits after the point. rounding: "floor" makes every truncation exact. Needs the extra ``numpy``.
+        """
+        from tacit.agent.federated import FederatedProgram
+        from tacit.array.program import settings
+
+        asked = settings(fraction, rounding)
+        if function is not None:
+            return FederatedProgram(self, function, asked)
+        return lambda found: FederatedProgram(self, found, asked)
 
     def sql(self, query: str, to: str | Sequence[str] | None = None) -> Answer:
         """Ask a question and wait for the answer. Several may be asked at the same time.

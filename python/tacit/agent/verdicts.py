@@ -20,7 +20,7 @@ from tacit.sql import disclosures, statements
 class Verdict:
     """Of one query. disclosed: what its owners allow of it. error: why it cannot be asked, None where it can.
 
-    offer_hash: of all tables, with their terms, of the owner that refuses it.
+    offer_hash: of all tables and arrays, with their terms, of the owner that refuses it.
     """
 
     query: str
@@ -54,7 +54,8 @@ def verdicts(text: str, catalog: Catalog, recipients: tuple[str, ...]) -> Iterat
             yield Verdict(query, disclosures(query, catalog, recipients, today))
         except PolicyRefusal as error:
             owner = error.problem.owner
-            offered = offer_hash(each for each in catalog.tables if each.owner == owner)
+            offers = (*catalog.tables, *catalog.arrays)
+            offered = offer_hash(each for each in offers if each.owner == owner)
             yield Verdict(query, error=error, offer_hash=offered)
         except QueryError as error:
             yield Verdict(query, error=error)

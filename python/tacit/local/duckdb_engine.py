@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -31,7 +32,19 @@ from tacit.plan.algebra.trees import scans
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.facts.fields import fields
 from tacit.plan.physical.operators import Given
-from tacit.plan.physical.placed import KeysStep, LocalStep, PlacedPlan, ReleaseStep, TailStep
+from tacit.plan.physical.placed import (
+    ArrayStep,
+    KeysStep,
+    LocalStep,
+    PlacedPlan,
+    ReleaseStep,
+    ResultStep,
+    TailStep,
+)
+
+if TYPE_CHECKING:
+    from tacit.local.array_source import ArraySource
+    from tacit.local.array_values import Values
 
 
 class LocalEngine:
@@ -48,6 +61,9 @@ class LocalEngine:
         self._owned = {table.name: table for table in catalog.tables if table.owner == party}
         self._used = _used_columns(plan, party, self._owned)
         self._sources: dict[str, Source] | None = None
+        self._arrays = {each.name: each for each in catalog.arrays if each.owner == party}
+        self._used_arrays = {each.array for each in plan.steps if isinstance(each, ArrayStep) and each.party == party}
+        self._array_sources: dict[str, ArraySource] = {}
         self._rows: dict[str, int] = {}
         self._slices: dict[Slice, str] = {}
         self._secret = secrets.token_bytes(32)
@@ -76,18 +92,22 @@ class LocalEngine:
         self._spill.cleanup()
 
     def check(self) -> None:
-        """Open and check the tables that the plan uses, once. Raises DataError."""
+        """Open and check the tables that the plan uses, and open its arrays, once. Raises DataError."""
         if self._sources is None:
             sources = {}
             for name, used in self._used.items():
                 with told(data_path(self._owned[name])):
                     sources[name] = self._open(name, used)
                     self._rows[name] = check_source(self.database, sources[name])
+            if self._used_arrays:
+                self._open_arrays()
             self._sources = sources
 
-    def run(self, step: LocalStep) -> int:
+    def run(self, step: LocalStep | ArrayStep) -> int:
         """Execute a local part, after the checks, and keep its result. Returns its number of rows. Raises DataError."""
         self.check()
+        if isinstance(step, ArrayStep):
+            return self._load_array(step)
         self._execute(step)
         (rows,) = self.database.execute(f"SELECT count(*) FROM {quoted(_result(step.id))}").fetchall()[0]
         return int(rows)
@@ -101,6 +121,9 @@ class LocalEngine:
     def encode(self, local: int, columns: Sequence[Given]) -> ArrowStream:
         """Columns of the kept result of a local part, encoded; a stream on a connection of its own. local: as above."""
         step = self._steps[local]
+        if isinstance(step, ArrayStep):  # its elements are encoded
+            listed = ", ".join(f"{quoted(column.source)} AS {quoted(column.name)}" for column in columns)
+            return self.database.cursor().sql(f"SELECT {listed} FROM {quoted(_result(local))}")
         assert isinstance(step, LocalStep)
         types = {field.name: field.type for field in step.fields}
         outputs = [
@@ -138,6 +161,20 @@ class LocalEngine:
         self._execute(step)
         return self.database.table(_result(step.id))
 
+    def arrays(self, step: ResultStep, opened: Mapping[int, ArrowStream]) -> dict[str, Values]:
+        """The arrays that a program has opened to this party, by their names."""
+        from tacit.local.array_results import result_array
+
+        found = {}
+        for result in step.arrays:
+            release = self._steps[result.release]
+            assert isinstance(release, ReleaseStep)
+            self.database.register("stream", _Stream(opened[result.release]))
+            with told("the result"):
+                found[result.name] = result_array(self.database, "stream", release.operator.columns[0], result)
+            self.database.unregister("stream")
+        return found
+
     def scanned(self, scan: Scan) -> str:
         """Where the rows of a scan are (for ``render``)."""
         return self._source(scan.table).relation
@@ -163,6 +200,19 @@ class LocalEngine:
     def _open(self, name: str, used: frozenset[str]) -> Source:
         table = self._owned[name]
         return opened_table(self.database, table, used_fields(table, used), self._forms.get(name, USUAL))
+
+    def _open_arrays(self) -> None:
+        from tacit.local.array_source import open_array
+
+        self._array_sources = {name: open_array(self._arrays[name]) for name in sorted(self._used_arrays)}
+
+    def _load_array(self, step: ArrayStep) -> int:
+        """Check an array's elements, and keep them as integers."""
+        from tacit.local.array_source import load_array
+
+        source = self._array_sources[step.array]
+        with told(source.path):
+            return load_array(self.database, source, step.fraction, _result(step.id))
 
     def _execute(self, step: LocalStep | TailStep) -> None:
         """Keep a step's result in a table of its own."""

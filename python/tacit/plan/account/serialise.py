@@ -12,6 +12,7 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.sources import Use
 from tacit.plan.physical.disclosure import Disclosure
@@ -102,14 +103,14 @@ def plan_hash(plan: PlacedPlan) -> bytes:
     return hashlib.sha256(canonical({"tacit": tacit_version(), "plan": plan_json(plan)}).encode()).digest()
 
 
-def declaration_hash(table: Table) -> str:
-    """SHA-256 over what an offer declares of a table, in hexadecimal."""
-    return hashlib.sha256(canonical(encoded(table)).encode()).hexdigest()
+def declaration_hash(declared: Table | OfferedArray) -> str:
+    """SHA-256 over what an offer declares of a table or an array, in hexadecimal."""
+    return hashlib.sha256(canonical(encoded(declared)).encode()).hexdigest()
 
 
-def offer_hash(tables: Iterable[Table]) -> str:
-    """SHA-256 over all tables of one owner with their terms, in hexadecimal. Their order does not matter."""
-    listed = sorted((encoded(table) for table in tables), key=canonical)
+def offer_hash(offered: Iterable[Table | OfferedArray]) -> str:
+    """SHA-256 over all tables and arrays of one owner with their terms, in hexadecimal. Their order does not matter."""
+    listed = sorted((encoded(each) for each in offered), key=canonical)
     return hashlib.sha256(canonical({"offer": listed}).encode()).hexdigest()
 
 

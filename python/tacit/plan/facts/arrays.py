@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
 
+from tacit.plan.facts.terms import ArrayTerms
+
 
 @dataclass(frozen=True)
 class OfferedArray:
@@ -13,7 +15,8 @@ class OfferedArray:
 
     shape: public and exact. dtype: NumPy's name of its type. low, high: bounds of its elements, which its owner checks
     at load; None where those of the type hold. row_norm: a bound of the Euclidean norms of its rows, checked likewise.
-    path: where its owner finds the data; never part of a plan.
+    terms: what its owner allows; None for everything, in catalogs that no offer has made. path: where its owner finds
+    the data; never part of a plan.
     """
 
     name: str
@@ -23,6 +26,7 @@ class OfferedArray:
     low: Fraction | None = None
     high: Fraction | None = None
     row_norm: Fraction | None = None
+    terms: ArrayTerms | None = None
     path: str | None = field(default=None, compare=False, repr=False)
 
     @property
