@@ -124,5 +124,5 @@ def test_mistakes_are_one_sentence(folder: Path) -> None:
             return x
         return -x
 
-    with pytest.raises(tacit.InputError, match="line [0-9]+: "):
+    with pytest.raises(tacit.InputError, match=r"line [0-9]+: "):
         branching(x).reveal()

@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -140,7 +141,7 @@ def test_a_mistake_in_a_private_file(tmp_path: Path) -> None:
     )
 
 
-ALTERED = {
+ALTERED: dict[str, Any] = {
     "shape": (10, 1000), "dtype": "float32", "low": Fraction(-3), "high": Fraction(4), "row_norm": None,
     "ways": frozenset(), "recipients": frozenset({"b", "c"}), "programs": None, "until": None,
 }  # fmt: skip

@@ -139,7 +139,7 @@ class Connection:
 
     @overload
     def program(
-        self, *, fraction: int = 16, rounding: Rounding = "dither"
+        self, function: None = None, /, *, fraction: int = 16, rounding: Rounding = "dither"
     ) -> Callable[[Callable[..., Any]], FederatedProgram]: ...
 
     def program(

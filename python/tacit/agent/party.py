@@ -171,10 +171,10 @@ class PartyRun:
         names = participants(self.plan, self.federation.catalog.parties) if secure_operators(self.plan) else ()
         others = [name for name in names if name != self.me and (self._is_node or name in self.plan.nodes)]
         beyond = [name for name in names if name not in (self.me, *others)]
-        tables = (*self.federation.catalog.tables, *self.federation.catalog.arrays)
+        offered = self.federation.catalog.offered
         seconds = self.wait if others else None
         return Waiting(
-            self.federation.members, self.me, others, seconds, self.emit, beyond, tables, agreed(self.plan),
+            self.federation.members, self.me, others, seconds, self.emit, beyond, offered, agreed(self.plan),
             self.then_connect, LINGER if self.then_connect else 0.0,
         )  # fmt: skip
 

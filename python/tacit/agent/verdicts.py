@@ -54,8 +54,7 @@ def verdicts(text: str, catalog: Catalog, recipients: tuple[str, ...]) -> Iterat
             yield Verdict(query, disclosures(query, catalog, recipients, today))
         except PolicyRefusal as error:
             owner = error.problem.owner
-            offers = (*catalog.tables, *catalog.arrays)
-            offered = offer_hash(each for each in offers if each.owner == owner)
+            offered = offer_hash(each for each in catalog.offered if each.owner == owner)
             yield Verdict(query, error=error, offer_hash=offered)
         except QueryError as error:
             yield Verdict(query, error=error)

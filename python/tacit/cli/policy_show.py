@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
     catalog = Federation.load(options.federation, private=options.private).catalog
-    shown = (*catalog.tables, *catalog.arrays) if options.table is None else _named(options.table, catalog)
+    shown = catalog.offered if options.table is None else _named(options.table, catalog)
     if options.format == "json":
         found = [_said(each, catalog) if isinstance(each, Table) else _array(each, catalog) for each in shown]
         sys.stdout.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
@@ -53,12 +53,11 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _named(name: str, catalog: Catalog) -> list[Table | OfferedArray]:
+def _named(name: str, catalog: Catalog) -> tuple[Table | OfferedArray, ...]:
     """The table that SQL means by a name, and the arrays of that name. Raises RunError if there is none."""
-    offered = (*catalog.tables, *catalog.arrays)
-    found = [each for each in offered if each.name.lower() == name.lower()]
+    found = tuple(each for each in catalog.offered if each.name.lower() == name.lower())
     if not found:
-        known = {each.name.lower(): each.name for each in offered}
+        known = {each.name.lower(): each.name for each in catalog.offered}
         near = get_close_matches(name.lower(), known, n=1)
         advice = f"perhaps you mean {known[near[0]]}" if near else "`tacit tables` lists all"
         raise RunError(Fault.INPUT, f"nobody offers a table {name!r}; {advice}.")
@@ -75,7 +74,7 @@ def _show(title: str, clauses: tuple[Clause, ...], screen: Console) -> None:
 
 
 def _hash(owner: str, catalog: Catalog) -> str:
-    return offer_hash(each for each in (*catalog.tables, *catalog.arrays) if each.owner == owner)
+    return offer_hash(each for each in catalog.offered if each.owner == owner)
 
 
 def _said(shown: Table, catalog: Catalog) -> dict[str, Any]:

@@ -29,10 +29,11 @@ def _decoded(negative: Values, high: Values, low: Values, result: Result) -> Val
         size = numpy.ldexp(high.astype(float), WORD - result.fraction) + numpy.ldexp(
             low.astype(float), -result.fraction
         )
-        return numpy.where(negative, -size, size)
+        real: Values = numpy.where(negative, -size, size)
+        return real
     if high.any():
         raise OverflowError(f"{result.name} has an element of more than 64 bits")
     if result.dtype == "bool":
         return low.astype(bool)
-    signed = numpy.where(negative, ~low + numpy.uint64(1), low).view(numpy.int64)
+    signed: Values = numpy.where(negative, ~low + numpy.uint64(1), low).view(numpy.int64)
     return signed.astype(numpy.dtype(result.dtype))

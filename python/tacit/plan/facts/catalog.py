@@ -169,3 +169,8 @@ class Catalog:
     prices: str | None = None
     united: tuple[UnitedTable, ...] = ()
     arrays: tuple[OfferedArray, ...] = ()
+
+    @property
+    def offered(self) -> tuple[Table | OfferedArray, ...]:
+        """All that owners offer."""
+        return (*self.tables, *self.arrays)
