@@ -1,4 +1,4 @@
-"""Ask owners' rules about queries, or with --tables about a match: what is allowed, by which rule, and what is refused.
+"""Ask owners' rules about queries or a program, or with --tables about a match: what is allowed, by which rule, and what is refused.
 
 Runs nothing, and reads no data.
 """
@@ -27,7 +27,10 @@ HELP = "say which queries of a file, or which match, owners' rules allow"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """FILE, --federation, --private, --to, --format, and the options of a match."""
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="SQL queries, divided by semicolons, or - for standard input"
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="SQL queries, divided by semicolons, or the text of a program; - for standard input",
     )
     add_federation(parser)
     add_recipients(parser)
@@ -96,3 +99,5 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     for each in verdict.disclosed:
         of = "which rows there are" if each.output is None else each.output
         yield f"  for {of}, {each.owner} allows: {each.sentence}"
+    for allowance in verdict.allowances:
+        yield f"  {allowance.owner} allows: {allowance.sentence}"
