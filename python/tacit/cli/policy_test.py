@@ -1,4 +1,5 @@
-"""Ask owners' rules about queries or a program, or with --tables about a match: what is allowed, by which rule, and what is refused.
+"""Ask owners' rules about queries or a program, or with --tables about a match: what is allowed, by which rule, and
+what is refused.
 
 Runs nothing, and reads no data.
 """
