@@ -20,8 +20,8 @@ from tacit import _native
 from tacit.agent.account import approved_entry, completed_entry, failed_entry
 from tacit.agent.agreement import agreed
 from tacit.agent.answer import save_answer
-from tacit.agent.array_answer import save_arrays
 from tacit.agent.approval import today, usable
+from tacit.agent.array_answer import save_arrays
 from tacit.agent.auditing import refusals_recorded, reserved
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink

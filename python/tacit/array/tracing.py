@@ -17,7 +17,6 @@ from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Input
 from tacit.plan.programs.refusals import ProgramError
 
-
 Form = Literal["array", "tuple", "list", "dict"]
 """What a function returns."""
 
