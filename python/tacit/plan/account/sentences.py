@@ -6,6 +6,7 @@ from typing import Literal as OneOf
 
 from tacit.plan.account.origins import origins
 from tacit.plan.account.phrases import counted, deciding, listed, plain, value_text
+from tacit.plan.account.programs import made_of, result_text
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.facts.catalog import DisclosureRule
 from tacit.plan.facts.sizes import Counted
@@ -20,13 +21,14 @@ from tacit.plan.physical.disclosure import (
     MatchingRows,
     NumberOfIds,
     NumberOfMatches,
+    OpenedArray,
     OpenedColumns,
     OpenedRows,
     SeenKeys,
 )
 
-EachRow = OneOf["row", "group", "whole"]
-"""A row of tables, a group of them, or all of them together."""
+EachRow = OneOf["row", "group", "whole", "element"]
+"""A row of tables, a group of them, or all of them together; an element of a program's results."""
 
 BY_QUESTION = "each party that takes part, by starting this question"
 BY_OFFER = {
@@ -66,6 +68,9 @@ def what(disclosure: Disclosure) -> str:
             return f"how many rows the kept table {table} has, those that do not count included"
         case SeenKeys():
             return _seen(disclosure)
+        case OpenedArray():
+            made = "; ".join(text for _, text in outputs(disclosure))
+            return f"the result {plain(disclosure.shown.name)} ({made})"
         case OpenedColumns():
             parts = [f"{name}: {made}" for name, made in (*outputs(disclosure), *beyond(disclosure))]
             return f"the answer, {rows(disclosure)} ({'; '.join(parts)})"
@@ -94,6 +99,11 @@ def _seen(disclosure: Disclosure) -> str:
 
 def outputs(disclosure: Disclosure) -> tuple[tuple[str, str], ...]:
     """The columns of an answer, and what each is made of."""
+    if isinstance(disclosure.shown, OpenedArray):
+        return tuple(
+            (plain(name), f"{result_text(disclosure.shown)}; {made_of(origins(uses), disclosure.recipients)}")
+            for name, uses in disclosure.derivation.outputs
+        )
     return _made(disclosure, disclosure.derivation.outputs)
 
 
@@ -120,6 +130,8 @@ def rows(disclosure: Disclosure) -> str:
 
 def each_row(disclosure: Disclosure) -> EachRow:
     """What a row of an answer stands for."""
+    if isinstance(disclosure.shown, OpenedArray):
+        return "element"
     uses = [use for use in disclosure.derivation.presence if use.source.column is None]
     if not uses or any(exposure(use) == "row by row" for use in uses):
         return "row"
@@ -181,6 +193,8 @@ def reason(disclosure: Disclosure) -> str:
             return "the table's description says so"
         case SeenKeys():
             return "it orders the rows in clear, which is faster than sorting secret shares"
+        case OpenedArray():
+            return "the program reveals it"
         case OpenedColumns(beyond=()):
             return "the question asks for it"
         case OpenedColumns():
@@ -211,7 +225,7 @@ def _owners(disclosure: Disclosure) -> tuple[str, ...]:
             uses = [use for _, made in derivation.values for use in made] + [*derivation.presence]
             owners = dict.fromkeys(use.source.owner for use in uses)
             return tuple(each for each in owners if each is not None and each not in disclosure.recipients)
-        case OpenedColumns() | OpenedRows() | KeptRows():
+        case OpenedColumns() | OpenedArray() | OpenedRows() | KeptRows():
             return ()
 
 

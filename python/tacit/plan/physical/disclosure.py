@@ -120,6 +120,22 @@ class OpenedColumns:
 
 
 @dataclass(frozen=True)
+class OpenedArray:
+    """The elements of an array that a program computes, cut by floor after their bits behind the point.
+
+    columns: the one that is opened, with its kind. dtype, fraction: as of a tacit.plan.physical.placed.Result. error:
+    how far a number may be from that of real arithmetic on the true inputs, in words.
+    """
+
+    name: str
+    columns: tuple[Named, ...]
+    shape: tuple[int, ...]
+    dtype: str
+    fraction: int
+    error: str
+
+
+@dataclass(frozen=True)
 class OpenedRows:
     """How many rows the nodes open, the ones that do not count included, which only the nodes know before."""
 
@@ -161,6 +177,7 @@ Shown = (
     | MatchingRows
     | NumberOfMatches
     | NumberOfIds
+    | OpenedArray
     | OpenedColumns
     | OpenedRows
     | KeptRows
@@ -204,6 +221,8 @@ class Disclosure:
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
+            case OpenedArray():
+                return "answer"
             case AnnouncedRows() | CountedRows() | NumberOfMatches() | NumberOfIds() | OpenedRows() | KeptRows():
                 return "size"
             case KeyValues():
@@ -218,7 +237,8 @@ class Disclosure:
         """The right to show this and nothing else, as the native session checks it. None if no session shows it."""
         if isinstance(self.shown, KeptRows):
             return None
-        columns = self.shown.columns if isinstance(self.shown, OpenedColumns | KeyValues | SeenKeys) else ()
+        opened = self.shown if isinstance(self.shown, OpenedColumns | OpenedArray | KeyValues | SeenKeys) else None
+        columns = () if opened is None else opened.columns
         return Permit(self.site.name, self._permitted, self.recipients, columns, self.derivation.rows)
 
     @property
