@@ -15,7 +15,7 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -33,6 +33,8 @@ from tacit.plan.account.arrays_text import bounds_text, shape_text
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.cost import total
+from tacit.plan.physical.placed import PlacedPlan
+from tacit.plan.place_program import place_program
 from tacit.plan.policy.programs import program_hash
 from tacit.plan.programs.graph import Settings
 from tacit.plan.programs.identity import Source, digest
@@ -203,11 +205,19 @@ class Pending:
         return Explanation(f"{said}\n{explain_text(plan, self.connection.predict(plan))}")
 
     def cost(self, to: To = None) -> StepCost:
-        """See ``FederatedProgram.cost``."""
-        return total(self.connection.predict(self.connection.plan(self.text, to)))
+        """See ``FederatedProgram.cost``. It is the same whether owners allow the program or not."""
+        with as_run_error():
+            return total(self.connection.predict(self._unruled(to)))
 
     def check(self, to: To = None) -> list[str]:
         """See ``FederatedProgram.check``."""
         plan = self.connection.plan(self.text, to)
         allowed = [f"{each.owner} allows: {each.sentence}" for each in plan.ruling.allowances]
         return [*self.program.source.rewrites, *allowed]
+
+    def _unruled(self, to: To) -> PlacedPlan:
+        """The plan without owners' rules, for its cost alone."""
+        federation = self.connection.federation
+        arrays = tuple(replace(each, terms=None) for each in federation.catalog.arrays)
+        recipients = (to,) if isinstance(to, str) else tuple(to or federation.recipients)
+        return place_program(self.text, replace(federation.catalog, arrays=arrays), recipients)
