@@ -19,13 +19,15 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn, Protocol
 
 import numpy
 
 from tacit.agent.diagnosis import as_run_error
 from tacit.agent.explanation import Explanation
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.federation import Federation
+from tacit.agent.local_run import Run
 from tacit.array.declared import Declared
 from tacit.array.program import Program
 from tacit.plan import StepCost, explain_text
@@ -40,14 +42,26 @@ from tacit.plan.programs.graph import Settings
 from tacit.plan.programs.identity import Source, digest
 from tacit.plan.programs.refusals import ProgramError
 
-if TYPE_CHECKING:
-    from tacit.agent.connection import Connection
-
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 """The kinds of arguments that programs have."""
 
 To = str | Sequence[str] | None
 """Who gets a result; None for the recipients of the federation file."""
+
+
+class Asking(Protocol):
+    """What a tacit.Connection does with a question."""
+
+    federation: Federation
+
+    def plan(self, query: str, to: To = None) -> PlacedPlan:
+        """The placed plan of a text."""
+
+    def predict(self, plan: PlacedPlan) -> tuple[StepCost, ...]:
+        """The predicted cost of its secure steps."""
+
+    def run(self, plan: PlacedPlan) -> Run:
+        """Run it."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +132,7 @@ def _perhaps(name: str, known: Sequence[str]) -> str:
 class FederatedProgram:
     """A function of arrays. Called with owners' arrays it is a question; with NumPy's own it gives the clear result."""
 
-    def __init__(self, connection: Connection, function: Callable[..., Any], settings: Settings) -> None:
+    def __init__(self, connection: Asking, function: Callable[..., Any], settings: Settings) -> None:
         self.connection = connection
         self.function = function
         self.settings = settings
@@ -162,7 +176,7 @@ class FederatedProgram:
 class Pending:
     """A program with its arrays, of which nothing has run. inputs: by the names of the function's arguments."""
 
-    connection: Connection
+    connection: Asking
     program: Program
     inputs: Mapping[str, OwnedArray]
 
