@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
@@ -10,7 +10,7 @@ from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
 from tacit.plan.facts.sources import Source as Origin
 from tacit.plan.facts.sources import Use
-from tacit.plan.physical.disclosure import Derivation, Disclosure, OpenedArray, OpenedRows, Site
+from tacit.plan.physical.disclosure import ArrayRows, Derivation, Disclosure, OpenedArray, OpenedRows, Site
 from tacit.plan.physical.lower_program import Lowered, kind_of_array, lower_program
 from tacit.plan.physical.operators import Element, Input, Made, Named, Program, Release, Shared
 from tacit.plan.physical.placed import (
@@ -172,7 +172,16 @@ class _Placing:
         pairs = list(zip(self.outputs.items(), releases, strict=True))
         outside = tuple(each for each in self.recipients if each not in catalog.nodes)
         told = [_told(outside, node, release) for (_, node), release in pairs] if outside else []
-        return (*told, *(self._opened(name, node, release) for (name, node), release in pairs))
+        return (*self._sized(catalog), *told, *(self._opened(name, node, release) for (name, node), release in pairs))
+
+    def _sized(self, catalog: Catalog) -> Iterator[Disclosure]:
+        """The sizes of arrays, which their owners announce to the nodes."""
+        steps = self._inputs()[0]
+        for given, shared in zip(steps[::2], steps[1::2], strict=True):
+            assert isinstance(given, ArrayStep) and isinstance(shared, InputStep)
+            derivation = Derivation((), (Use(Origin(given.party, given.array, None)),), shared.exact)
+            shown = ArrayRows(given.party, given.array)
+            yield Disclosure(catalog.nodes, Site(shared.id, "input"), shown, derivation, (DisclosureRule.QUERY,))
 
     def _opened(self, name: str, node: Node, release: ReleaseStep) -> Disclosure:
         array = node.array
@@ -189,8 +198,8 @@ class _Placing:
 def _shared(offered: OfferedArray, array: Array, step: int) -> tuple[Step, Step]:
     """The steps that give an owner's array, and share it."""
     column = Shared(VALUE, VALUE, "int", kind_of_array(array))
-    shared = Input(step + 1, offered.owner, (column,), offered.size, ordered=True)
-    return ArrayStep(step, offered.owner, offered.name, array.fraction), InputStep(step, shared)
+    shared = Input(step + 1, offered.owner, (column,), None, ordered=True)
+    return ArrayStep(step, offered.owner, offered.name, array.fraction), InputStep(step, shared, exact=offered.size)
 
 
 def _told(outside: tuple[str, ...], node: Node, release: ReleaseStep) -> Disclosure:

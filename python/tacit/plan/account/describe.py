@@ -80,7 +80,8 @@ def rows(step: Step) -> str:
     """The public row bound of a step's output."""
     match step:
         case InputStep():
-            return "announced" if step.operator.rows is None else f"{step.operator.rows:,}"
+            known = step.operator.rows if step.exact is None else step.exact
+            return "announced" if known is None else f"{known:,}"
         case PsiStep():
             known = isinstance(step.operator, ops.CircuitPsi) and step.rows is not None
             return f"{step.rows:,}" if known else "announced"

@@ -13,6 +13,7 @@ from tacit.plan.facts.sizes import Counted
 from tacit.plan.facts.sources import Use, exposure
 from tacit.plan.physical.disclosure import (
     AnnouncedRows,
+    ArrayRows,
     CountedRows,
     Disclosure,
     KeptRows,
@@ -48,6 +49,8 @@ def what(disclosure: Disclosure) -> str:
     match disclosure.shown:
         case AnnouncedRows(_, counted_rows):
             return " plus ".join(f"the exact number of {_counted(each)}" for each in counted_rows)
+        case ArrayRows(owner, array):
+            return f"the number of elements of the array {plain(array)} of {owner}"
         case CountedRows():
             return _left(disclosure, disclosure.shown)
         case KeyValues(_, _, keys):
@@ -177,6 +180,8 @@ def reason(disclosure: Disclosure) -> str:
             return "there is no declared number of rows that true ones could be filled up to"
         case AnnouncedRows() if DisclosureRule.PUBLIC_KEYS in disclosure.rules:
             return "it follows from keys that all parties may read"
+        case ArrayRows():
+            return "the array's offer says it"
         case KeyValues():
             return "so that rows whose key nobody else has need not be computed on together with others"
         case AnnouncedRows() | CountedRows():
@@ -225,7 +230,7 @@ def _owners(disclosure: Disclosure) -> tuple[str, ...]:
             uses = [use for _, made in derivation.values for use in made] + [*derivation.presence]
             owners = dict.fromkeys(use.source.owner for use in uses)
             return tuple(each for each in owners if each is not None and each not in disclosure.recipients)
-        case OpenedColumns() | OpenedArray() | OpenedRows() | KeptRows():
+        case ArrayRows() | OpenedColumns() | OpenedArray() | OpenedRows() | KeptRows():
             return ()
 
 

@@ -69,7 +69,7 @@ def declared_sizes(plan: PlacedPlan) -> list[str]:
         if isinstance(step, KeptStep):
             found.append(f"the kept table {step.operator.table} has {counted(step.operator.rows)}")
         if isinstance(step, InputStep) and step.local in arrays:
-            array = f"the {step.operator.rows:,} elements of its array {arrays[step.local].array}"
+            array = f"the {step.exact:,} elements of its array {arrays[step.local].array}"
             found.append(f"{step.operator.owner} puts {array} into secret shares")
         elif isinstance(step, InputStep) and step.operator.rows is not None:
             of = tables(locals_[step.local].relation)

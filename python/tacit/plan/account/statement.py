@@ -27,7 +27,7 @@ from tacit.plan.account.sizes import declared_sizes, keeping, own_sizes
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.facts.allowances import Allowance, Ruling
 from tacit.plan.facts.sources import Use
-from tacit.plan.physical.disclosure import Disclosure, DisclosureKind, OpenedArray, OpenedColumns, OpenedRows
+from tacit.plan.physical.disclosure import ArrayRows, Disclosure, DisclosureKind, OpenedArray, OpenedColumns, OpenedRows
 from tacit.plan.physical.placed import DropStep, InputStep, KeepStep, KeptStep, PlacedPlan, ProgramStep, PsiStep
 
 NOTHING_ELSE = "Nobody learns anything else."
@@ -114,7 +114,7 @@ def statement(plan: PlacedPlan) -> Statement:
     ]
     opened = [each for each in plan.disclosures if each.kind in ("answer", "value")]
     sizes, parties = declared_sizes(plan), takes_part(plan)
-    learning = {party for each in plan.disclosures for party in learners(each, plan)} | set(plan.recipients)
+    learning = {party for each in (*told, *opened) for party in learners(each, plan)} | set(plan.recipients)
     return Statement(
         parties,
         plan.recipients,
@@ -156,8 +156,9 @@ def learners(disclosure: Disclosure, plan: PlacedPlan) -> tuple[str, ...]:
 
 
 def _is_public(disclosure: Disclosure, plan: PlacedPlan) -> bool:
-    """Whether a number of rows is that of a program's result, which the program says."""
-    return isinstance(disclosure.shown, OpenedRows) and any(isinstance(each, ProgramStep) for each in plan.steps)
+    """Whether a number of rows is that of a program's array, which the program and offers say."""
+    is_program = any(isinstance(each, ProgramStep) for each in plan.steps)
+    return isinstance(disclosure.shown, ArrayRows) or (isinstance(disclosure.shown, OpenedRows) and is_program)
 
 
 def _answer(opened: Sequence[Disclosure], plan: PlacedPlan) -> Answered | None:

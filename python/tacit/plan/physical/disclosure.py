@@ -56,6 +56,14 @@ class AnnouncedRows:
 
 
 @dataclass(frozen=True)
+class ArrayRows:
+    """How many elements an owner's array has, as its offer says."""
+
+    owner: str
+    array: str
+
+
+@dataclass(frozen=True)
 class CountedRows:
     """How many rows a step under MPC leaves. op: the step's operator. sides: whose tables' rows decide it."""
 
@@ -172,6 +180,7 @@ class KeyValues:
 
 Shown = (
     AnnouncedRows
+    | ArrayRows
     | CountedRows
     | KeyValues
     | MatchingRows
@@ -223,7 +232,15 @@ class Disclosure:
                 return "value" if beyond else "answer"
             case OpenedArray():
                 return "answer"
-            case AnnouncedRows() | CountedRows() | NumberOfMatches() | NumberOfIds() | OpenedRows() | KeptRows():
+            case (
+                AnnouncedRows()
+                | ArrayRows()
+                | CountedRows()
+                | NumberOfMatches()
+                | NumberOfIds()
+                | OpenedRows()
+                | KeptRows()
+            ):
                 return "size"
             case KeyValues():
                 return "keys"

@@ -46,12 +46,14 @@ class InputStep:
     """The owner shares the result of a local step. readers: column to the parties that may see it in clear.
 
     expected: with how many rows it is priced where its size is announced; None for what any input is priced with.
+    exact: of an array, its number of elements, which all parties know before its owner announces it.
     """
 
     local: int
     operator: Input
     readers: Readable = ()
     expected: int | None = None
+    exact: int | None = None
 
     @property
     def id(self) -> int:
