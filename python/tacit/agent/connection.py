@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tacit.agent.addresses import is_loopback
 from tacit.agent.answer import Answer
+from tacit.agent.deployed import DEPLOYED
 from tacit.agent.diagnosis import as_run_error
 from tacit.agent.explanation import Explanation, tables_html, tables_text
 from tacit.agent.faults import Fault, RunError
@@ -46,12 +47,15 @@ if TYPE_CHECKING:
 def connect(
     federation: str | Path = "federation.toml", *, party: str | None = None, private: str | Path | None = None
 ) -> Connection:
-    """Read a federation's files. party: which party this machine is; None if all parties run on this machine.
+    """Read a federation's files. party: which party this machine is; None if all parties run on this machine, or for
+    the party that `tacit run` names.
 
     private: the folder of private files, by default ``private`` beside the federation file. Raises tacit.InputError if
     a file is wrong.
     """
     path, folder = Path(federation), None if private is None else Path(private)
+    if (deployed := DEPLOYED.get()) is not None:
+        party, folder = party or deployed.party, folder or deployed.private
     return Connection(Federation.load(path, party, folder), path, party)
 
 
@@ -196,6 +200,8 @@ class Connection:
         for connections of the private file. start: how the process of a party is started.
         approved: run it only if the parties here have approved the plan before, by `tacit approve`.
         """
+        if (deployed := DEPLOYED.get()) is not None:
+            wait, approved = deployed.wait if wait is None else wait, approved or deployed.approved
         here = self.parties_here(plan)
         local = LocalRun(self.federation, self.path, self.party, plan, here, wait, approved)
         return local.run(watch, start, self.predict(plan))
