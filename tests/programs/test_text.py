@@ -162,7 +162,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "proof": (lambda said: at(said, "known").update(proof="it is so"), "there is no proof 'it is so'"),
     "another proof": (lambda said: at(said, "known").update(proof="softmax"), "makes another array"),
     "proof of another": (lambda said: at(said, "known").update(of=0), "makes another array|of an axis"),
-    "function": (lambda said: at(said, "function").update(fraction=60), "cannot have these bits"),
+    "function": (lambda said: at(said, "function").update(fraction=60), "exp gives at most 24 bits after the point"),
     "not canonical": (lambda said: said["nodes"].append(said["nodes"][0] | {"name": "z"}), "not written as its own"),
 }  # fmt: skip
 
