@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -16,6 +18,7 @@ from tacit.array.declared import Declared
 from tacit.array.tracing import Traced, trace
 from tacit.plan.physical.lower_program import Lowered, lower_program
 from tacit.plan.programs.evaluation import Evaluation, decoded, encoded
+from tacit.plan.programs.forms import NAMED
 from tacit.plan.programs.graph import Rounding, Settings
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Divide, Floor, Function, Input, Truncate
@@ -233,3 +236,11 @@ def test_checked_bounds_are_refused() -> None:
     checked = bound(traced.graph, traced.outputs["result"], number(3))
     with pytest.raises(ProgramError, match=r"the engines do not check bounds yet; bound the array with np\.clip"):
         lower_program({"result": checked})
+
+
+def test_the_page_lists_all_instructions() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "placed-plan.md").read_text()
+    table = page[page.index("<!-- instructions -->") :]
+    rows = [line.split("|")[1] for line in table[: table.index("<!-- end -->")].splitlines() if line.startswith("| `")]
+    listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    assert listed == {*NAMED, "input", "constant", "sample"} - {"scale", "cast", "check"}

@@ -135,6 +135,15 @@ def at(said: dict[str, Any], op: str) -> dict[str, Any]:
     return found
 
 
+def pushed(said: dict[str, Any]) -> None:
+    """Move the point of an input again and again."""
+    nodes = said["nodes"]
+    place = nodes.index(at(said, "input"))
+    for _ in range(5):
+        nodes.append({"args": [place], "bits": 126, "op": "scale"})
+        place = len(nodes) - 1
+
+
 CHANGES: dict[str, tuple[Change, str]] = {
     "version": (lambda said: said.update(program=2), "has the version 2, and this tacit reads version 1"),
     "no version": (lambda said: said.pop("program"), "does not say its version"),
@@ -162,7 +171,9 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "proof": (lambda said: at(said, "known").update(proof="it is so"), "there is no proof 'it is so'"),
     "another proof": (lambda said: at(said, "known").update(proof="softmax"), "makes another array"),
     "proof of another": (lambda said: at(said, "known").update(of=0), "makes another array|of an axis"),
-    "function": (lambda said: at(said, "function").update(fraction=60), "cannot have these bits"),
+    "function": (lambda said: at(said, "function").update(fraction=60), "exp gives at most 24 bits after the point"),
+    "name": (lambda said: said.update(outputs=[["a\nb", 0]]), "outputs are not names"),
+    "far point": (lambda said: pushed(said), "has 268 bits after the point"),
     "not canonical": (lambda said: said["nodes"].append(said["nodes"][0] | {"name": "z"}), "not written as its own"),
 }  # fmt: skip
 
@@ -226,6 +237,13 @@ def mutate(said: Any, draw: Random) -> None:
             continue
         where[key] = draw.choice([0, 1, 2, -1, 7, 63, 1 << 80, -(1 << 200), None, True, "x", "", [], {}, [[]], "1/3"])
         return
+
+
+def test_random_numbers_have_a_size() -> None:
+    said = json.loads(written(trace(lambda x: np.random.uniform(size=3) + x[0], {"x": INPUTS["x"]}, Settings())))
+    at(said, "sample")["bits"] = 1 << 100
+    with pytest.raises(ProgramError, match="random numbers have at most 62 bits"):
+        read(json.dumps(said, sort_keys=True, separators=(",", ":")))
 
 
 def test_text_of_large_public_arrays_is_short() -> None:

@@ -83,7 +83,7 @@ def flag(value: Any) -> bool:
 
 
 def items(of: Callable[[Any], Any], most: int | None = None) -> Callable[[Any], tuple[Any, ...]]:
-    """A list of such values, of at most so many."""
+    """A list of such values, with at most this number of them."""
 
     def read(value: Any) -> tuple[Any, ...]:
         if type(value) is not list or (most is not None and len(value) > most):

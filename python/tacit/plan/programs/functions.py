@@ -9,11 +9,10 @@ from tacit.plan.programs.elementary import ceil_log2
 from tacit.plan.programs.facts import unit
 from tacit.plan.programs.formats import narrowed, truncated, widened
 from tacit.plan.programs.graph import Graph, Proof
-from tacit.plan.programs.infer_functions import MOST_BITS
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Function, FunctionName, Known, Largest, Sum
 from tacit.plan.programs.public import number
-from tacit.plan.programs.refusals import OutOfDomain, TooWide
+from tacit.plan.programs.refusals import TooWide
 from tacit.plan.programs.shaping import expanded
 
 GUARD = 4
@@ -26,8 +25,6 @@ def function(graph: Graph, name: FunctionName, a: Node, more: int = 0) -> Node:
     bits = graph.settings.fraction + more
     if name == "rsqrt" and a.array.high > 0:
         bits += max(0, ceil_log2(a.array.high * unit(a.array.fraction)) // 2)
-    if bits > MOST_BITS:
-        raise OutOfDomain(f"{name} gives at most {MOST_BITS} bits after the point; ask for fewer.", graph.line)
     try:
         return graph.make(Function(name, bits), a)
     except TooWide:

@@ -8,7 +8,6 @@ from math import prod
 from tacit.plan.programs import operations as ops
 from tacit.plan.programs import shapes
 from tacit.plan.programs.facts import RINGS, SLACK, Array
-from tacit.plan.programs.infer_functions import MOST_BITS
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Operation
 from tacit.plan.programs.refusals import ProgramError
@@ -87,8 +86,6 @@ def _parameters(operation: Operation, a: Array) -> None:
             fine = a.fraction <= bits <= MOST_CUT
         case ops.Scale(bits):
             fine = bits <= MOST_CUT
-        case ops.Function(_, fraction):
-            fine = fraction <= MOST_BITS
         case ops.Divide(fraction):
             fine = fraction <= MOST_CUT
         case ops.Check(low, high):

@@ -36,6 +36,9 @@ MOST_DIGITS = 1100
 """Of a public number's numerator or denominator. Those of the smallest floating-point numbers have 324."""
 
 MOST_FRACTION = 40
+MOST_POINT = 256
+"""Bits after the point, or before it where all are zero."""
+
 MOST_NAME = 200
 MEMBERS = ["fraction", "nodes", "outputs", "program", "rounding"]
 AGAIN = "write it anew with this version of tacit"
@@ -109,7 +112,7 @@ def _outputs(said: Any, nodes: list[Node]) -> dict[str, Node]:
 
 
 def _name(value: Any) -> str:
-    if type(value) is not str or not 0 < len(value) <= MOST_NAME:
+    if type(value) is not str or not 0 < len(value) <= MOST_NAME or not value.isprintable():
         raise ValueError
     return value
 
@@ -151,8 +154,7 @@ class _Reader:
             case "constant":
                 return self._constant(given)
             case "sample":
-                members = {each: READERS[each](given[each]) for each in ("shape", "bits", "fraction")}
-                return self.graph.make(Sample(count(given["number"]), **members))
+                return self._sample(given)
             case "known":
                 (known,) = args
                 parameters = items(count)(given["parameters"])
@@ -168,7 +170,15 @@ class _Reader:
     def _sized(self, node: Node) -> Node:
         if node.array.size > MOST_ELEMENTS or len(node.array.shape) > MOST_AXES:
             raise ProgramError(f"an array of shape {node.array.shape} is too large.")
+        if abs(node.array.fraction) > MOST_POINT:
+            raise ProgramError(f"it has {node.array.fraction} bits after the point.")
         return node
+
+    def _sample(self, given: Mapping[str, Any]) -> Node:
+        shape, bits, fraction = (READERS[each](given[each]) for each in ("shape", "bits", "fraction"))
+        if max(bits, fraction) > RINGS[0]:
+            raise ProgramError("random numbers have at most 62 bits.")
+        return self.graph.make(Sample(count(given["number"]), shape, bits, fraction))
 
     def _input(self, given: Mapping[str, Any]) -> Node:
         name, dtype = _name(given["name"]), READERS["dtype"](given["dtype"])
