@@ -17,6 +17,7 @@ import tacit
 import tacit.numpy as np
 from tacit.agent.array_answer import gives_arrays, load_arrays, save_arrays
 from tacit.agent.connection import Connection
+from tacit.agent.doctor import own_checks
 from tacit.agent.verdicts import verdicts
 from tacit.cli.main import main
 from tacit.local.database import quoted
@@ -234,3 +235,13 @@ def test_each_operator_has_its_permit(folder: Path) -> None:
     plan = place_program(question.text, question.connection.federation.catalog, ("a",))
     assert [type(step) for step in plan.steps[-3:]] == [ProgramStep, ReleaseStep, ResultStep]
     assert [permit.recipients for permit in plan.permits if permit.kind == "answer"] == [("a",)]
+
+
+def test_a_doctor_looks_at_arrays(folder: Path) -> None:
+    members = connected(folder).federation.members
+    found = {each.subject: each for each in own_checks(members, "b")}
+    assert found["membership, offers"].found == "parties: 3, tables: 0, arrays: 3"
+    assert (found["array y"].found, found["array k"].found) == ("40 elements are as offered",) * 2
+    numpy.save(folder / "k.npy", VALUES["k"][1:])
+    wrong = {each.subject: each for each in own_checks(members, "b")}["array k"].wrong
+    assert "its shape is 39, not the declared 40" in wrong

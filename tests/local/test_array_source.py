@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from tacit.array.declared import Declared
-from tacit.local.array_source import load_array, open_array
+from tacit.local.array_source import check_array, load_array, open_array
 from tacit.local.database import connect
 from tacit.local.duckdb_engine import LocalEngine
 from tacit.local.errors import DataError
@@ -170,3 +170,11 @@ def test_an_engine_gives_the_elements_to_an_input(tmp_path: Path) -> None:
         engine.forget(1)
     with LocalEngine(plan, "b", catalog) as engine:
         engine.check()
+
+
+def test_an_array_is_checked_without_a_program(tmp_path: Path) -> None:
+    saved(tmp_path, [1.0, 2.0])
+    assert check_array(offered(tmp_path, (2,))) == 2
+    saved(tmp_path, [1.0, 5.0])
+    with pytest.raises(DataError, match=r"the element \[1\] is 5.0, above the declared max 4"):
+        check_array(offered(tmp_path, (2,)))

@@ -5,6 +5,7 @@ The file stays where it is, mapped into memory. All of it is held against the of
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,8 @@ from tacit.local.errors import DataError
 from tacit.local.stored import stamp
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.programs.declared import declared
+from tacit.plan.programs.facts import Array
+from tacit.plan.programs.graph import Settings
 
 VALUE = "value"
 """The one column."""
@@ -63,22 +66,37 @@ def load_array(database: duckdb.DuckDBPyConnection, source: ArraySource, fractio
 
     fraction: bits after the point, of numbers that are no integers. Returns the number of rows; raises DataError.
     """
-    array, values = source.array, source.values
-    facts = declared(array.name, array.shape, array.dtype, (array.low, array.high), array.row_norm, fraction)
+    facts = _facts(source.array, fraction)
     kind = "BOOLEAN" if facts.dtype == "bool" else "BIGINT" if facts.low in BIGINT and facts.high in BIGINT else WIDE
     name = quoted(relation)
     database.execute(f"CREATE OR REPLACE TABLE {name} ({VALUE} {kind})")
-    low, high = (
-        given if given is not None else own for given, own in ((array.low, facts.low), (array.high, facts.high))
-    )
-    for first, piece in pieces(values, 1 if facts.norm2 is None else facts.columns):
+    for integers in _checked(source, facts):
+        _append(database, name, kind, integers)
+    return source.values.size
+
+
+def check_array(array: OfferedArray) -> int:
+    """Check an array that this party owns against its offer. Returns the number of elements; raises DataError."""
+    source = open_array(array)
+    return sum(each.size for each in _checked(source, _facts(array, Settings.fraction)))
+
+
+def _facts(array: OfferedArray, fraction: int) -> Array:
+    return declared(array.name, array.shape, array.dtype, (array.low, array.high), array.row_norm, fraction)
+
+
+def _checked(source: ArraySource, facts: Array) -> Iterator[Values]:
+    """All elements as integers, or bits, in C order; refused where one is not as it is offered."""
+    array = source.array
+    low = facts.low if array.low is None else array.low
+    high = facts.high if array.high is None else array.high
+    for first, piece in pieces(source.values, 1 if facts.norm2 is None else facts.columns):
         _refuse(source, first, out_of_bounds(piece, low, high))
-        integers = piece if kind == "BOOLEAN" else nearest(piece, facts.fraction)
+        integers = piece if facts.dtype == "bool" else nearest(piece, facts.fraction)
         if facts.norm2 is not None:
             _check_norms(source, first, integers, facts.norm2)
-        _append(database, name, kind, integers.reshape(-1))
+        yield integers.reshape(-1)
     source.verify_unchanged()
-    return values.size
 
 
 def _mapped(path: str) -> Values:

@@ -31,16 +31,19 @@ class Wrong:
 
 
 def pieces(values: Values, width: int) -> Iterator[tuple[int, Values]]:
-    """All elements in C order, as tables of whole rows of ``width``, each with the index of its first element."""
+    """All elements in C order, as tables of whole rows of ``width``, each with the index of its first element.
+
+    They are copies: what is checked is what is used, whatever happens to a file that elements are mapped from.
+    """
     if not values.flags.c_contiguous and values.ndim:
         size = math.prod(values.shape[1:])
         step = max(1, PIECE // max(1, size))
         for first in range(0, len(values), step):
-            yield first * size, numpy.ascontiguousarray(values[first : first + step]).reshape(-1, width)
+            yield first * size, numpy.array(values[first : first + step], order="C").reshape(-1, width)
         return
     flat, step = values.reshape(-1), max(1, PIECE // width) * width
     for first in range(0, flat.size, step):
-        yield first, flat[first : first + step].reshape(-1, width)
+        yield first, numpy.array(flat[first : first + step]).reshape(-1, width)
 
 
 def out_of_bounds(piece: Values, low: Number, high: Number) -> Wrong | None:
