@@ -43,6 +43,13 @@ def test_an_owners_array_says_what_is_public(folder: Path) -> None:
     assert connected(folder).private("a", "features.npy") == x
 
 
+def test_a_federation_lists_its_arrays(folder: Path) -> None:
+    assert repr(connected(folder)).splitlines()[1:] == [
+        "  features, a, array of 4 x 2: float64 from -4 to 4",
+        "  labels, b, array of 4: bool",
+    ]
+
+
 def test_the_name_of_its_file_is_known_at_its_owner(folder: Path) -> None:
     (folder / "private").mkdir()
     (folder / "private" / "a.toml").write_text('[arrays.features]\npath = "x1.npy"\n')

@@ -192,7 +192,7 @@ def test_policy_show_says_it_in_sentences(tmp_path: Path, capsys: pytest.Capture
     shown = " ".join(capsys.readouterr().out.split())
     for sentence in (
         "features, an array of a",
-        "An array of 1,000 x 10, float64, from -4 to 4.5, rows of a Euclidean norm of at most 12.",
+        "An array of 1,000 x 10, float64 from -4 to 4.5, with rows of a Euclidean norm of at most 12.",
         f"No program but {P} may compute on this array.",
         "Only b may receive what is computed of this array, in results that go to nobody else.",
         "Until 2027-01-31, the last day, in UTC.",

@@ -31,7 +31,7 @@ from tacit.agent.local_run import Run
 from tacit.array.declared import Declared
 from tacit.array.program import Program
 from tacit.plan import StepCost, explain_text
-from tacit.plan.account.arrays_text import bounds_text, shape_text
+from tacit.plan.account.arrays_text import array_text
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.cost import total
@@ -104,8 +104,7 @@ class OwnedArray:
     __array__ = __array_ufunc__ = __array_function__ = _refuse
 
     def __repr__(self) -> str:
-        name = f"{self.offered.owner}.{self.offered.name}"
-        return f"{name}: {shape_text(self.offered)} {bounds_text(self.offered)}".rstrip()
+        return f"{self.offered.owner}.{self.offered.name}: {array_text(self.offered)}"
 
 
 def owned_array(catalog: Catalog, owner: str, name: str) -> OwnedArray:

@@ -19,7 +19,7 @@ from tacit.agent.kept_catalog import described_tables, parts_of
 from tacit.agent.kept_store import Part
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.screen import console, table
-from tacit.plan.account.arrays_text import bounds_text, shape_text
+from tacit.plan.account.arrays_text import array_text
 from tacit.plan.algebra.types import Field, sql_name
 from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.fields import added
@@ -96,7 +96,7 @@ def _arrays(federation: Federation) -> list[dict[str, Any]]:
             "array": each.name,
             "held_by": each.owner,
             "rows": each.size,
-            "elements": f"{shape_text(each)} {bounds_text(each)}".rstrip(),
+            "elements": array_text(each),
         }
         for each in federation.catalog.arrays
     ]

@@ -24,18 +24,20 @@ def array_clauses(array: OfferedArray) -> tuple[Clause, ...]:
     )
 
 
+def array_text(array: OfferedArray) -> str:
+    """Its shape, type and declared bounds."""
+    return f"{shape_text(array)}, {elements_text(array)}"
+
+
 def shape_text(array: OfferedArray) -> str:
-    """Its shape and type."""
-    shape = "one number" if not array.shape else "array of " + " x ".join(f"{each:,}" for each in array.shape)
-    return f"{shape}, {array.dtype}"
+    """Its shape."""
+    return "one number" if not array.shape else "array of " + " x ".join(f"{each:,}" for each in array.shape)
 
 
-def bounds_text(array: OfferedArray) -> str:
-    """Its declared bounds; nothing where there are none."""
-    if array.low is None and array.high is None:
-        return ""
+def elements_text(array: OfferedArray) -> str:
+    """The type of its elements, and their declared bounds where there are any."""
     ends = (("from", array.low), ("to", array.high))
-    return " ".join(f"{word} {number_text(each)}" for word, each in ends if each is not None)
+    return " ".join([array.dtype, *(f"{word} {number_text(each)}" for word, each in ends if each is not None)])
 
 
 def number_text(number: Fraction) -> str:
@@ -44,12 +46,10 @@ def number_text(number: Fraction) -> str:
 
 
 def _elements(array: OfferedArray) -> str:
-    facts = [
-        shape_text(array),
-        bounds_text(array),
-        *([f"rows of a Euclidean norm of at most {number_text(array.row_norm)}"] if array.row_norm is not None else []),
-    ]
-    return f"An {', '.join(filter(None, facts))}.".replace("An one", "One")
+    norm = array.row_norm
+    rows = "" if norm is None else f", with rows of a Euclidean norm of at most {number_text(norm)}"
+    whole = f"{array_text(array)}{rows}."
+    return f"An {whole}" if array.shape else f"O{whole[1:]}"
 
 
 def _programs(terms: ArrayTerms) -> str:
