@@ -102,6 +102,22 @@ def operations(found: list[Measured], ceilings: list[Measured], peers: list[Meas
     return section(title, [*TIMING, *head], rows, notes)
 
 
+def arrays(found: list[Measured]) -> str:
+    """Operations on arrays beside their targets."""
+    head = ["rounds", "cpu s", "peak", "target", "ratio", "best", "load"]
+    rows = []
+    for each in found:
+        best = each["units"] / min(each["seconds"])
+        target = [f"{count(each['target'])}{each['unit']}/s", *(ratio(r, each["target"]) for r in (rate(each), best))]
+        rows.append([*timing(each), *resources(each, None)[:3], *target, f"{each['load']:.2f}"])
+    notes = (
+        "multiply: numbers of 16 fractional bits in a ring of 64, rounded to a neighbour (dither) or down (floor).\n"
+        "matrix: the product of two of as many elements each, dithered; its rate counts multiply-adds. ratio: of the\n"
+        "median, best: of the best repetition; 1 or more: reached."
+    )
+    return section("Arrays: three parties as three processes on this machine", [*TIMING, *head], rows, notes)
+
+
 def most_carried(transport: str, found: list[Measured], ceilings: list[Measured]) -> float | None:
     """The most bytes a second that three parties exchanged over the loopback interface, with or without tacit."""
     rates = [each["rate"] for each in ceilings if each["limit"] == CEILINGS[transport]]
@@ -269,13 +285,18 @@ def timing(each: Measured) -> list[str]:
     return [
         each["operation"],
         each["transport"],
-        f"2^{each['rows'].bit_length() - 1}",
+        size(each["rows"]),
         seconds(median(spent)),
         seconds(min(spent)),
         f"{spread:.0%}",
         f"{count(rate(each))}{each['unit']}/s",
         f"{bytes_per_row(each):.2f}",
     ]
+
+
+def size(rows: int) -> str:
+    """A power of two as one."""
+    return f"2^{rows.bit_length() - 1}" if rows.bit_count() == 1 else f"{rows:,}"
 
 
 def rate(each: Measured) -> float:

@@ -30,6 +30,7 @@ PARTS = (
     "limits",
     "products",
     "operations",
+    "arrays",
     "spu",
     "transfers",
     "garbling",
@@ -92,7 +93,8 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
     yield report.heading(facts())
     program = (
         built()
-        if {"limits", "products", "operations", "transfers", "garbling", "psi", "relatives"} & set(options.parts)
+        if {"limits", "products", "operations", "arrays", "transfers", "garbling", "psi", "relatives"}
+        & set(options.parts)
         else ""
     )
     found: list[Measured] = []
@@ -111,6 +113,8 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
         found = list(measured(kernels(program, options)))
         yield report.operations(found, ceilings, peers)
         yield report.floors(found)
+    if "arrays" in options.parts:
+        yield report.arrays(list(measured(arrays(program, options))))
     if "transfers" in options.parts:
         yield pairs.transfers(list(transfers(program, options)))
     if "garbling" in options.parts:
@@ -143,6 +147,12 @@ def kernels(program: str, options: argparse.Namespace) -> list[str]:
     command = [program, "kernels", "--json", "--rows", options.rows, "--transport", options.transport]
     command += ["--repeats", str(options.repeats), "--seconds", str(options.seconds)]
     return command + (["--only", options.only] if options.only else [])
+
+
+def arrays(program: str, options: argparse.Namespace) -> list[str]:
+    """The command that measures operations on arrays."""
+    transport = ["--transport", options.transport, "--seconds", str(options.seconds)]
+    return [program, "arrays", "--json", *transport, "--repeats", str(options.repeats)]
 
 
 def spu(options: argparse.Namespace) -> Iterator[Measured]:

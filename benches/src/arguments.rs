@@ -9,6 +9,8 @@ use std::time::Duration;
 /// What `--help` prints.
 pub const USAGE: &str = "\
 usage: tacit-bench kernels [options]    speed of each operation between an engine's nodes on this machine
+       tacit-bench arrays [options]     operations on arrays of a million elements, each beside its target, between three
+                                        parties on this machine
        tacit-bench replay [options]     one party of three alone, with one thread and several, against a recorded run
        tacit-bench psi [options]        intersection of two sets, each protocol, two processes on this machine
        tacit-bench relatives [options]  universal ids, sums, shares, prepared sets, circuit-PSI, and intersection beside
@@ -31,6 +33,10 @@ options of kernels
   --repeats 5            measured repetitions after one to warm up (default 5)
   --seconds 30           begin no further repetition of one measurement after so long (default 30)
   --steps                also print where the time went, step by step, of party a's median repetition
+
+options of arrays
+  --only matrix,less     operations (default all), of: multiply-dither multiply-floor less less-32 matrix (512 x 512)
+  --transport, --repeats, --seconds, --steps as above (default of --transport tls)
 
 options of replay
   --only sort,join       operations (default less,sort,join-unsorted,group-by), as above
@@ -92,6 +98,8 @@ pub enum Command {
     Help,
     /// Measure operations.
     Kernels(Kernels),
+    /// Measure operations on arrays.
+    Arrays(Kernels),
     /// Measure one party alone.
     Replay(Replay),
     /// Measure intersection protocols.
@@ -246,6 +254,7 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
     match words.next().as_deref() {
         None | Some("--help" | "-h" | "help") => Ok(Command::Help),
         Some("kernels") => kernels(words),
+        Some("arrays") => arrays(words),
         Some("replay") => replay(words),
         Some("psi") => Ok(sets(words, vec![16, 20], 5)?.map_or(Command::Help, Command::Psi)),
         Some("relatives") => Ok(sets(words, vec![20], 3)?.map_or(Command::Help, Command::Relatives)),
@@ -295,6 +304,33 @@ fn kernels(mut words: impl Iterator<Item = String>) -> Result<Command> {
         }
     }
     Ok(Command::Kernels(chosen))
+}
+
+fn arrays(mut words: impl Iterator<Item = String>) -> Result<Command> {
+    let mut chosen = Kernels {
+        engine: Engine::Rep3,
+        bandwidth: None,
+        rows: vec![],
+        operations: Operation::OF_ARRAYS.to_vec(),
+        transports: vec![Transport::Tls],
+        repeats: 5,
+        at_most: Duration::from_secs(30),
+        steps: false,
+        json: false,
+    };
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "--only" => chosen.operations = list(&word, words.next(), Operation::of_arrays)?,
+            "--transport" => chosen.transports = list(&word, words.next(), Transport::from_name)?,
+            "--repeats" => chosen.repeats = one(&word, words.next(), |w| w.parse().ok().filter(|&n| n > 0))?,
+            "--seconds" => chosen.at_most = one(&word, words.next(), |w| w.parse().ok().map(Duration::from_secs))?,
+            "--steps" => chosen.steps = true,
+            "--json" => chosen.json = true,
+            "--help" | "-h" => return Ok(Command::Help),
+            other => return Err(unknown(other)),
+        }
+    }
+    Ok(Command::Arrays(chosen))
 }
 
 fn replay(mut words: impl Iterator<Item = String>) -> Result<Command> {

@@ -1,10 +1,16 @@
 //! Operations on bare columns, over any engine.
 
 use crate::operation::Operation;
-use tacit_mpc::{Backend, Result, Rows, Shape, circuits, linear, ops};
+use tacit_mpc::{Backend, Linear, MatrixProduct, Result, Rows, Shape, circuits, linear, ops};
 
 /// Width of a number in planes.
 const WORD: usize = 64;
+
+/// Width of a narrow number.
+const NARROW: usize = 32;
+
+/// Fractional bits.
+const FRACTION: usize = 16;
 
 /// Width of a sort key.
 const KEY: usize = 32;
@@ -17,7 +23,10 @@ pub fn inputs(operation: Operation, rows: usize) -> Option<Shape> {
     let none = Shape { rows, ..Shape::default() };
     match operation {
         Operation::And | Operation::LessPlanes | Operation::Equal => Some(Shape { bits: 2 * WORD, ..none }),
-        Operation::Multiply | Operation::Less => Some(Shape { r64: 2, ..none }),
+        Operation::Multiply | Operation::Less | Operation::MultiplyDither | Operation::MultiplyFloor => {
+            Some(Shape { r64: 2, ..none })
+        }
+        Operation::LessNarrow | Operation::Matrix => Some(Shape { r64: 2, ..none }),
         Operation::Shuffle => Some(Shape { r64: PAYLOADS, ..none }),
         Operation::Sort => Some(Shape { bits: KEY, r64: PAYLOADS, ..none }),
         Operation::Exchange | Operation::Join | Operation::JoinUnsorted | Operation::GroupBy | Operation::Trial => None,
@@ -35,9 +44,10 @@ pub fn run<B: Backend>(operation: Operation, b: &mut B, mut input: Rows<B>) -> R
         Operation::And => b.and(&x.iter().collect::<Vec<_>>(), &y.iter().collect::<Vec<_>>())?,
         Operation::LessPlanes => vec![circuits::less_than(b, x, y, false)?],
         Operation::Equal => vec![circuits::equal(b, rows, x, y)?],
-        Operation::Less => vec![less_by_sign(b, &input.r64[0], &input.r64[1])?],
-        Operation::Multiply => {
-            let r64 = b.mul(&[&input.r64[0]], &[&input.r64[1]])?;
+        Operation::Less => vec![less_by_sign(b, &input.r64[0], &input.r64[1], WORD)?],
+        Operation::LessNarrow => vec![less_by_sign(b, &input.r64[0], &input.r64[1], NARROW + 1)?],
+        Operation::Multiply | Operation::MultiplyDither | Operation::MultiplyFloor | Operation::Matrix => {
+            let r64 = vec![product(operation, b, &input.r64[0], &input.r64[1])?];
             return Ok(Rows { r64, ..Rows::empty(rows) });
         }
         Operation::Shuffle => return b.shuffle(input),
@@ -53,7 +63,26 @@ pub fn run<B: Backend>(operation: Operation, b: &mut B, mut input: Rows<B>) -> R
     Ok(Rows { bits, ..Rows::empty(rows) })
 }
 
-/// x < y by the top bit of x - y.
-fn less_by_sign<B: Backend>(b: &mut B, x: &B::Vector<u64>, y: &B::Vector<u64>) -> Result<B::Bits> {
-    circuits::sign(b, &linear::sub(x, y), WORD)
+/// x < y by the sign of x - y, a number of `width` bits.
+fn less_by_sign<B: Backend>(b: &mut B, x: &B::Vector<u64>, y: &B::Vector<u64>, width: usize) -> Result<B::Bits> {
+    circuits::sign(b, &linear::sub(x, y), width)
+}
+
+/// A product of one of four kinds.
+fn product<B: Backend>(
+    operation: Operation,
+    b: &mut B,
+    x: &B::Vector<u64>,
+    y: &B::Vector<u64>,
+) -> Result<B::Vector<u64>> {
+    let mut products = match operation {
+        Operation::MultiplyDither => b.multiply_truncate(&[vec![(x, y)]], FRACTION)?,
+        Operation::Matrix => {
+            let sizes = [x.rows().isqrt(); 3];
+            b.matrix_products_truncate(&[MatrixProduct::new(x, y, sizes)], FRACTION)?
+        }
+        _ => b.mul(&[x], &[y])?,
+    };
+    let product = products.swap_remove(0);
+    if operation == Operation::MultiplyFloor { circuits::floor(b, &product, FRACTION) } else { Ok(product) }
 }

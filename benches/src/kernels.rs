@@ -12,11 +12,12 @@ use std::time::Instant;
 
 /// One line of the table.
 #[derive(Serialize)]
-struct Measurement {
+pub struct Measurement {
     engine: &'static str,
     operation: &'static str,
     transport: &'static str,
-    rows: usize,
+    /// Rows of a column.
+    pub rows: usize,
     /// What the rate counts.
     unit: &'static str,
     /// Units of one repetition.
@@ -36,27 +37,63 @@ struct Measurement {
     median_run: Vec<Run>,
 }
 
+/// The titles of the table.
+pub fn heading() -> String {
+    format!(
+        "{:<15} {:<7} {:>8} {:>11} {:>11} {:>7} {:>16} {:>9} {:>8} {:>7} {:>9} {:>6}",
+        "operation", "joined", "rows", "median", "best", "spread", "rate", "B/row", "rounds", "cpu s", "peak", "load"
+    )
+}
+
+impl Measurement {
+    /// Units a second of the median repetition.
+    pub fn rate(&self) -> f64 {
+        self.units as f64 / Summary::of(&self.seconds).median
+    }
+
+    /// Its line of the table.
+    pub fn line(&self, rows: &str) -> String {
+        let time = Summary::of(&self.seconds);
+        let bytes: u64 = self.bytes_sent.iter().sum();
+        format!(
+            "{:<15} {:<7} {:>8} {:>11} {:>11} {:>6.0}% {:>16} {:>9.2} {:>8} {:>7} {:>9} {:>6.2}",
+            self.operation,
+            self.transport,
+            rows,
+            seconds(time.median),
+            seconds(time.least),
+            100.0 * time.spread(),
+            format!("{}{}/s", count(self.rate()), self.unit),
+            bytes as f64 / (self.bytes_sent.len() * self.rows) as f64,
+            self.rounds,
+            self.cpu_seconds.map_or("-".into(), |seconds| format!("{seconds:.2}")),
+            self.peak_memory.as_ref().and_then(|peak| peak.iter().copied().max()).map_or("-".into(), mebibytes),
+            self.load,
+        )
+    }
+
+    /// What each step of party a's median repetition took.
+    pub fn print_steps(&self) {
+        for step in &self.median_run[0].steps {
+            println!(
+                "    {:<60} {:>11}, {:>11} of it waiting, {:>5} rounds, {:>9}B sent",
+                step.path,
+                seconds(step.seconds),
+                seconds(step.waiting),
+                step.rounds,
+                count(step.bytes_sent as f64),
+            );
+        }
+    }
+}
+
 /// Measures everything that was chosen.
 ///
 /// # Errors
 /// When a party fails.
 pub fn run(chosen: &Kernels) -> Result<()> {
     if !chosen.json {
-        println!(
-            "{:<12} {:<7} {:>8} {:>11} {:>11} {:>7} {:>14} {:>9} {:>8} {:>7} {:>9} {:>6}",
-            "operation",
-            "joined",
-            "rows",
-            "median",
-            "best",
-            "spread",
-            "rate",
-            "B/row",
-            "rounds",
-            "cpu s",
-            "peak",
-            "load"
-        );
+        println!("{}", heading());
     }
     for &operation in &chosen.operations {
         for &exponent in &chosen.rows {
@@ -69,7 +106,11 @@ pub fn run(chosen: &Kernels) -> Result<()> {
     Ok(())
 }
 
-fn measure(chosen: &Kernels, operation: Operation, rows: usize, transport: Transport) -> Result<Measurement> {
+/// Measures one operation, by nodes that are started for it.
+///
+/// # Errors
+/// When a party fails.
+pub fn measure(chosen: &Kernels, operation: Operation, rows: usize, transport: Transport) -> Result<Measurement> {
     let mut nodes = Nodes::start(chosen.engine, transport)?;
     chosen.bandwidth.map_or(Ok(()), |bandwidth| nodes.declare(bandwidth))?;
     let start = Instant::now();
@@ -107,7 +148,7 @@ fn summarise(
         transport: transport.name(),
         rows,
         unit: operation.unit(),
-        units: rows * operation.units_per_row(bytes_sent.len()),
+        units: operation.units(rows, bytes_sent.len()),
         seconds: times,
         cpu_seconds: processes.then(|| median_run.iter().map(|party| party.cpu_seconds).sum()),
         rounds: median_run[0].rounds,
@@ -123,38 +164,9 @@ fn print(chosen: &Kernels, exponent: u32, measured: &Measurement) -> Result<()> 
         println!("{}", serde_json::to_string(measured)?);
         return Ok(());
     }
-    let time = Summary::of(&measured.seconds);
-    let bytes: u64 = measured.bytes_sent.iter().sum();
-    println!(
-        "{:<12} {:<7} {:>8} {:>11} {:>11} {:>6.0}% {:>14} {:>9.2} {:>8} {:>7} {:>9} {:>6.2}",
-        measured.operation,
-        measured.transport,
-        format!("2^{exponent}"),
-        seconds(time.median),
-        seconds(time.least),
-        100.0 * time.spread(),
-        format!("{}{}/s", count(measured.units as f64 / time.median), measured.unit),
-        bytes as f64 / (measured.bytes_sent.len() * measured.rows) as f64,
-        measured.rounds,
-        measured.cpu_seconds.map_or("-".into(), |seconds| format!("{seconds:.2}")),
-        measured.peak_memory.as_ref().and_then(|peak| peak.iter().copied().max()).map_or("-".into(), mebibytes),
-        measured.load,
-    );
+    println!("{}", measured.line(&format!("2^{exponent}")));
     if chosen.steps {
-        print_steps(&measured.median_run[0]);
+        measured.print_steps();
     }
     Ok(())
-}
-
-fn print_steps(party: &Run) {
-    for step in &party.steps {
-        println!(
-            "    {:<60} {:>11}, {:>11} of it waiting, {:>5} rounds, {:>9}B sent",
-            step.path,
-            seconds(step.seconds),
-            seconds(step.waiting),
-            step.rounds,
-            count(step.bytes_sent as f64),
-        );
-    }
 }

@@ -5,6 +5,7 @@
 //! people.
 
 mod arguments;
+mod arrays;
 mod columns;
 mod exchange;
 mod format;
@@ -53,6 +54,7 @@ fn run() -> Result<()> {
     match arguments::parse(std::env::args().skip(1))? {
         Command::Help => println!("{USAGE}"),
         Command::Kernels(selection) => kernels::run(&selection)?,
+        Command::Arrays(selection) => arrays::run(&selection)?,
         Command::Limits(selection) => limits::run(&selection)?,
         Command::Products(selection) => products::run(&selection)?,
         Command::Psi(selection) => psi::run(&selection)?,

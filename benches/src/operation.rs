@@ -32,9 +32,22 @@ pub enum Operation {
     GroupBy,
     /// Sums and sums of squares of a trial's outcomes by arm, four times of 32 bits a subject.
     Trial,
+    /// Product of two columns of fixed-point numbers, rounded to one of the two numbers beside it.
+    MultiplyDither,
+    /// The same, rounded down.
+    MultiplyFloor,
+    /// Order of two columns of numbers of 32 bits, in a ring of 64.
+    LessNarrow,
+    /// Product of two square matrices of fixed-point numbers, rounded as [`Self::MultiplyDither`] is; as many rows as
+    /// there are elements.
+    Matrix,
 }
 
 impl Operation {
+    /// Those of arrays, in the order of their table.
+    pub const OF_ARRAYS: [Self; 5] =
+        [Self::MultiplyDither, Self::MultiplyFloor, Self::Less, Self::LessNarrow, Self::Matrix];
+
     /// All, in the order of the table.
     pub const ALL: [Self; 12] = [
         Self::Exchange,
@@ -66,6 +79,10 @@ impl Operation {
             Self::JoinUnsorted => "join-unsorted",
             Self::GroupBy => "group-by",
             Self::Trial => "trial",
+            Self::MultiplyDither => "multiply-dither",
+            Self::MultiplyFloor => "multiply-floor",
+            Self::LessNarrow => "less-32",
+            Self::Matrix => "matrix",
         }
     }
 
@@ -74,21 +91,28 @@ impl Operation {
         Self::ALL.into_iter().find(|operation| operation.name() == name)
     }
 
+    /// The operation on arrays of a name.
+    pub fn of_arrays(name: &str) -> Option<Self> {
+        Self::OF_ARRAYS.into_iter().find(|operation| operation.name() == name)
+    }
+
     /// What is counted in its rate.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Exchange => "B",
             Self::And => "gates",
+            Self::Matrix => "products",
             _ => "rows",
         }
     }
 
-    /// How many of these units it handles per row, among `parties` parties.
-    pub fn units_per_row(self, parties: usize) -> usize {
+    /// How many of these units it handles in `rows` rows, among `parties` parties.
+    pub fn units(self, rows: usize, parties: usize) -> usize {
         match self {
-            Self::Exchange => parties * (parties - 1) * exchange::BYTES_PER_ROW,
-            Self::And => 64,
-            _ => 1,
+            Self::Exchange => rows * parties * (parties - 1) * exchange::BYTES_PER_ROW,
+            Self::And => rows * 64,
+            Self::Matrix => rows * rows.isqrt(),
+            _ => rows,
         }
     }
 }

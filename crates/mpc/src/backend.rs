@@ -1,10 +1,14 @@
 //! The one trait that circuits, operations and tables are written against.
 
+use tacit_math::matrix::Element;
 use tacit_math::{Plane, Ring};
 use tacit_net::PartyId;
 
 use crate::function::Evaluation;
-use crate::{Apart, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, Split, linear};
+use crate::{
+    Apart, Bilinear, Block, Linear, LinearScan, MatrixProduct, Permit, Result, Rows, Shape, SharedTypes, Split,
+};
+use crate::{bilinear, linear};
 
 /// A secure computation engine at one node. Every node calls the same methods with the same public arguments in the
 /// same order. All methods work on whole vectors; those that take `&mut self` may communicate.
@@ -135,6 +139,51 @@ pub trait Backend: SharedTypes {
     ) -> Result<Vec<Self::Vector<R>>> {
         let products = self.inner_products(terms)?;
         self.truncate(&products.iter().collect::<Vec<_>>(), by)
+    }
+
+    /// Products of matrices and convolutions. An engine has one round and one word an element for them, or makes them
+    /// of [`Backend::inner_products`], a bounded number of products at a time.
+    ///
+    /// # Panics
+    /// If an operand reaches beyond its vector.
+    fn bilinear<R: Element>(&mut self, products: &[Bilinear<'_, Self::Vector<R>>]) -> Result<Vec<Self::Vector<R>>> {
+        bilinear::by_inner_products(self, products)
+    }
+
+    /// What [`Backend::truncate`] gives of them. They are of fresh uniform shares.
+    ///
+    /// # Panics
+    /// If an operand reaches beyond its vector, and unless 1 <= by <= k - 2.
+    fn bilinear_truncate<R: Element>(
+        &mut self,
+        products: &[Bilinear<'_, Self::Vector<R>>],
+        by: usize,
+    ) -> Result<Vec<Self::Vector<R>>> {
+        let products = self.bilinear(products)?;
+        self.truncate(&products.iter().collect::<Vec<_>>(), by)
+    }
+
+    /// Products of matrices, row after row: [`Backend::bilinear`] of them.
+    ///
+    /// # Panics
+    /// If a matrix reaches beyond its vector.
+    fn matrix_products<R: Element>(
+        &mut self,
+        products: &[MatrixProduct<'_, Self::Vector<R>>],
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.bilinear(&products.iter().map(MatrixProduct::bilinear).collect::<Vec<_>>())
+    }
+
+    /// Products of matrices that are truncated: [`Backend::bilinear_truncate`] of them.
+    ///
+    /// # Panics
+    /// If a matrix reaches beyond its vector, and unless 1 <= by <= k - 2.
+    fn matrix_products_truncate<R: Element>(
+        &mut self,
+        products: &[MatrixProduct<'_, Self::Vector<R>>],
+        by: usize,
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.bilinear_truncate(&products.iter().map(MatrixProduct::bilinear).collect::<Vec<_>>(), by)
     }
 
     /// The rows in a uniformly random order that no node knows.

@@ -5,6 +5,7 @@
 
 pub mod backend;
 pub mod backends;
+mod bilinear;
 mod bits;
 pub mod block;
 pub mod circuits;
@@ -21,6 +22,7 @@ mod shared_types;
 mod split;
 
 pub use backend::Backend;
+pub use bilinear::{Bilinear, Form, Layout, Matrices, MatrixProduct};
 pub use block::{Block, Shape};
 pub use error::{MpcError, Result};
 pub use linear::Linear;

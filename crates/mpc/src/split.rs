@@ -9,7 +9,7 @@ use crate::SharedTypes;
 ///
 /// Takes as long for any s and t: they are shares, which are as secret as what they are shares of.
 pub trait Split<R: Ring>: Sync {
-    /// How many products there are.
+    /// How many products there are: one or more.
     fn products(&self) -> usize;
 
     /// The words u_i(s) of some numbers: all of u_0, then all of u_1, and so on.
@@ -17,6 +17,16 @@ pub trait Split<R: Ring>: Sync {
 
     /// The words w_i(t) of some numbers, in the same order, and v(t).
     fn second(&self, t: &[R], w: &mut [R], v: &mut [R]);
+}
+
+/// Panics unless a function has products.
+pub(crate) fn assert_products<R: Ring>(f: &impl Split<R>) {
+    assert!(f.products() > 0, "a split product is of one product or more");
+}
+
+/// Panics unless a truncation leaves a number's sign and the bit of slack beside it.
+pub(crate) fn assert_truncation<R: Ring>(by: usize) {
+    assert!(by >= 1 && by <= R::BITS as usize - 2, "truncation leaves a number's sign");
 }
 
 /// Numbers without their low bits.

@@ -1,13 +1,17 @@
 //! The reference engine: one process plays all parties on values in clear. No security whatsoever; every test compares
 //! with it.
 
+use tacit_math::matrix::Element;
 use tacit_math::{Plane, Prg, Ring, Seed, permutation, ring};
 use tacit_net::PartyId;
 
 use crate::bits::{planes_of, vector_of};
 use crate::linear::Column;
 use crate::ops::nonzero_digits;
-use crate::{Apart, Backend, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes, Split};
+use crate::split::{assert_products, assert_truncation};
+use crate::{
+    Apart, Backend, Bilinear, Block, Linear, LinearScan, MpcError, Permit, Result, Rows, Shape, SharedTypes, Split,
+};
 
 /// A value in clear, in place of a share.
 #[derive(Clone)]
@@ -20,6 +24,13 @@ impl<T: Column> Linear<T> for Open<T> {
 
     fn rows(&self) -> usize {
         self.0.len()
+    }
+}
+
+#[cfg(test)]
+impl<T> Open<T> {
+    pub(crate) fn value(&self) -> &T {
+        &self.0
     }
 }
 
@@ -109,6 +120,15 @@ impl Backend for Clear {
         Ok(terms.iter().map(|pairs| Open(product(pairs))).collect())
     }
 
+    fn bilinear<R: Element>(&mut self, products: &[Bilinear<'_, Self::Vector<R>>]) -> Result<Vec<Self::Vector<R>>> {
+        let map = |product: &Bilinear<'_, Open<Vec<R>>>| {
+            let ([x, y], mut out) = (product.ranges(), vec![R::ZERO; product.rows()]);
+            product.form.add_to(&product.x.0[x], &product.y.0[y], &mut out);
+            Open(out)
+        };
+        Ok(products.iter().map(map).collect())
+    }
+
     fn scan_product<S: LinearScan<u32, N>, const N: usize>(
         &mut self,
         digit: &[&Self::Bits],
@@ -128,6 +148,7 @@ impl Backend for Clear {
     }
 
     fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
+        assert_products(f);
         let each = x.iter().map(|x| {
             let [mut u, mut w] = [(); 2].map(|()| vec![R::ZERO; x.rows() * f.products()]);
             let mut out = vec![R::ZERO; x.rows()];
@@ -147,11 +168,13 @@ impl Backend for Clear {
 
     // To the nearest integer, of which two are as near up.
     fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {
+        assert_truncation::<R>(by);
         let half = R::ONE.shl(by as u32 - 1);
         Ok(x.iter().map(|x| Open(x.0.iter().map(|x| rounded_down(x.add(half), by)).collect())).collect())
     }
 
     fn truncate_apart<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Apart<Self, R>>> {
+        assert_truncation::<R>(by);
         let whole = |x: &&Self::Vector<R>| Apart {
             less_carry: Open(x.0.iter().map(|&x| rounded_down(x, by)).collect()),
             low: [vec![], vec![]],

@@ -84,6 +84,15 @@ pub trait Costs: Default {
     }
     /// Inner products, one for each output, over a ring of `bytes` bytes an element.
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost;
+    /// Products of matrices and convolutions, from the number of elements that come out of each. None of an engine that
+    /// makes them of inner products.
+    fn bilinear(&mut self, _outputs: &[usize], _bytes: usize) -> Option<Cost> {
+        None
+    }
+    /// The same, truncated.
+    fn bilinear_truncate(&mut self, _outputs: &[usize], _by: usize, _bytes: usize) -> Option<Cost> {
+        None
+    }
     /// Vectors of these lengths over a ring of `bytes` bytes an element, each times a bit.
     fn select(&mut self, rows: &[usize], bytes: usize) -> Cost {
         let mut cost = self.inject(rows, bytes);

@@ -8,17 +8,22 @@
 
 use std::time::Duration;
 
+use tacit_math::matrix::Element;
 use tacit_math::{Plane, Ring};
 use tacit_net::{Cost, PartyId};
 
 use super::clients;
 use super::cost::{Costs, Needs, Ordered, Products};
 use super::stored::{Memory, Stored};
+use crate::bilinear;
 use crate::circuits::Evaluation;
 use crate::linear::Column;
 use crate::ops::nonzero_digits;
 use crate::products::common_factors;
-use crate::{Apart, Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split};
+use crate::split::{assert_products, assert_truncation};
+use crate::{
+    Apart, Backend, Bilinear, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split,
+};
 
 /// A column of which only the number of rows is known, and what it takes of memory.
 #[derive(Clone)]
@@ -216,6 +221,26 @@ impl<E: Costs> Backend for Tally<E> {
         Ok(outputs)
     }
 
+    fn bilinear<R: Element>(&mut self, products: &[Bilinear<'_, Counted>]) -> Result<Vec<Counted>> {
+        let outputs: Vec<usize> = products.iter().map(Bilinear::rows).collect();
+        let Some(cost) = self.engine.bilinear(&outputs, size_of::<R>()) else {
+            return bilinear::by_inner_products::<R, _>(self, products);
+        };
+        self.pay(cost);
+        Ok(outputs.into_iter().map(|rows| self.vector::<R>(rows)).collect())
+    }
+
+    fn bilinear_truncate<R: Element>(&mut self, products: &[Bilinear<'_, Counted>], by: usize) -> Result<Vec<Counted>> {
+        assert_truncation::<R>(by);
+        let outputs: Vec<usize> = products.iter().map(Bilinear::rows).collect();
+        let Some(cost) = self.engine.bilinear_truncate(&outputs, by, size_of::<R>()) else {
+            let products = self.bilinear::<R>(products)?;
+            return self.truncate::<R>(&products.iter().collect::<Vec<_>>(), by);
+        };
+        self.pay(cost);
+        Ok(outputs.into_iter().map(|rows| self.vector::<R>(rows)).collect())
+    }
+
     fn select<R: Ring>(&mut self, bits: &[&Counted], x: &[&Counted]) -> Result<Vec<Counted>> {
         let cost = self.engine.select(&lengths(bits), size_of::<R>());
         self.pay(cost);
@@ -239,6 +264,7 @@ impl<E: Costs> Backend for Tally<E> {
     }
 
     fn split_product<R: Ring>(&mut self, x: &[&Counted], f: &impl Split<R>) -> Result<Vec<Counted>> {
+        assert_products(f);
         let cost = self.engine.split_product(&lengths(x), f.products(), size_of::<R>());
         self.pay(cost);
         Ok(x.iter().map(|&c| c.clone()).collect())
@@ -249,12 +275,14 @@ impl<E: Costs> Backend for Tally<E> {
     }
 
     fn truncate<R: Ring>(&mut self, x: &[&Counted], by: usize) -> Result<Vec<Counted>> {
+        assert_truncation::<R>(by);
         let cost = self.engine.truncate(&lengths(x), by, size_of::<R>());
         self.pay(cost);
         Ok(x.iter().map(|&c| c.clone()).collect())
     }
 
     fn truncate_apart<R: Ring>(&mut self, x: &[&Counted], by: usize) -> Result<Vec<Apart<Self, R>>> {
+        assert_truncation::<R>(by);
         let cost = self.engine.truncate_apart(&lengths(x), by, size_of::<R>());
         self.pay(cost);
         let planes = |rows| (0..by).map(|_| self.bits(rows)).collect();
@@ -262,6 +290,7 @@ impl<E: Costs> Backend for Tally<E> {
     }
 
     fn multiply_truncate<R: Ring>(&mut self, terms: &[Vec<(&Counted, &Counted)>], by: usize) -> Result<Vec<Counted>> {
+        assert_truncation::<R>(by);
         let products = |pairs: &Vec<(&Counted, &Counted)>| Products { rows: pairs[0].0.rows, count: pairs.len() };
         let outputs: Vec<Products> = terms.iter().map(products).collect();
         let cost = self.engine.multiply_truncate(&outputs, by, size_of::<R>());

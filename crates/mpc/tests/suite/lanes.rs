@@ -1,8 +1,9 @@
 //! What a node sends does not depend on how many threads it has.
 
+use tacit_math::matrix::Convolution;
 use tacit_math::{Plane, Prg, Workers};
 use tacit_mpc::backends::{Networked, Rep3};
-use tacit_mpc::{Backend, Block, Result, Rows, Shape, circuits, linear, ops};
+use tacit_mpc::{Backend, Bilinear, Block, Form, MatrixProduct, Result, Rows, Shape, circuits, linear, ops};
 use tacit_net::replay::{self, Told};
 use tacit_net::{Options, PartyId, Session};
 
@@ -48,6 +49,39 @@ const PROGRAMS: [(&str, Program); 6] = [
     }),
 ];
 
+const ARRAYS: [(&str, Program); 3] = [
+    ("matrix products", |b, x| {
+        let _products = b.matrix_products(&matrices(&x.r64[0], &x.r64[1]))?;
+        let _wide = b.matrix_products(&matrices(&x.r128[0], &x.r128[0]))?;
+        Ok(())
+    }),
+    ("truncated matrix products", |b, x| {
+        let _products = b.matrix_products_truncate(&matrices(&x.r64[0], &x.r64[1]), 16)?;
+        Ok(())
+    }),
+    ("convolution", |b, x| {
+        let sizes = Convolution {
+            images: 8,
+            channels: 2,
+            size: [32, 32],
+            filters: 16,
+            window: [5, 5],
+            stride: [1, 1],
+            padding: [2, 2],
+        };
+        let map = Bilinear { x: &x.r64[0], y: &x.r64[1], starts: [0, 0], form: Form::Convolution(sizes) };
+        let _images = b.bilinear(&[map])?;
+        Ok(())
+    }),
+];
+
+/// Several messages, a product bound by memory, and many small ones.
+fn matrices<'a, V>(x: &'a V, y: &'a V) -> Vec<MatrixProduct<'a, V>> {
+    let [large, thin] = [[520, 30, 510], [3, 300, 200]].map(|sizes| MatrixProduct::new(x, y, sizes));
+    let small = MatrixProduct::new(x, y, [7, 40, 5]).with_x_transposed();
+    [vec![large, thin], vec![small; 50]].concat()
+}
+
 fn data() -> Block {
     let shape = Shape { rows: ROWS, bits: KEY, r32: 1, r64: 2, r128: 1 };
     Block::random(shape, &mut Prg::new(&tacit_views::seed("lanes")))
@@ -81,15 +115,19 @@ fn sent(me: PartyId, threads: usize, data: &Block, program: Program) -> [Vec<Tol
 #[test]
 fn any_number_of_threads_sends_the_same_messages() {
     let data = data();
-    for (name, program) in PROGRAMS {
-        for me in 0..3 {
-            let [one, several] = sent(PartyId(me), 3, &data, program);
-            assert!(!one.is_empty() || name == "comparison", "{name}: node {me} sends");
-            let sizes =
-                |messages: &[Told]| messages.iter().map(|told| (told.0, told.1, told.2.len())).collect::<Vec<_>>();
-            assert_eq!(sizes(&one), sizes(&several), "{name}: messages of node {me}");
-            assert!(one == several, "{name}: node {me} sends other bytes with three threads");
-        }
+    PROGRAMS.into_iter().for_each(|program| assert_same(&data, program, 3));
+    for threads in [2, 3] {
+        ARRAYS.into_iter().for_each(|program| assert_same(&data, program, threads));
+    }
+}
+
+fn assert_same(data: &Block, (name, program): (&str, Program), threads: usize) {
+    for me in 0..3 {
+        let [one, several] = sent(PartyId(me), threads, data, program);
+        assert!(!one.is_empty() || name == "comparison", "{name}: node {me} sends");
+        let sizes = |messages: &[Told]| messages.iter().map(|told| (told.0, told.1, told.2.len())).collect::<Vec<_>>();
+        assert_eq!(sizes(&one), sizes(&several), "{name}: messages of node {me}");
+        assert!(one == several, "{name}: node {me} sends other bytes with {threads} threads");
     }
 }
 

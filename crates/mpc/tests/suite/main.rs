@@ -1,6 +1,7 @@
 //! The engines: one generic test for all, what each alone does, and what must not be possible.
 
 mod ahead;
+mod bilinear;
 mod clients;
 mod departures;
 mod division;

@@ -11,10 +11,10 @@ use tacit_net::{Options, memory};
 use tacit_views::seed;
 
 /// The parties; an engine's nodes are the first of them.
-const PARTIES: [&str; 3] = ["a", "b", "c"];
+pub const PARTIES: [&str; 3] = ["a", "b", "c"];
 
 /// What every node of an engine computes with the others.
-fn on_nodes<B: Networked, T: Send>(node: impl Fn(&mut B, usize) -> T + Sync) -> Vec<T> {
+pub fn on_nodes<B: Networked, T: Send>(node: impl Fn(&mut B, usize) -> T + Sync) -> Vec<T> {
     let sessions = memory::mesh(&PARTIES[..B::NODES], &Options::default());
     let run = |session| {
         let mut b = B::start(session).expect("an engine");
@@ -30,7 +30,7 @@ fn on_nodes<B: Networked, T: Send>(node: impl Fn(&mut B, usize) -> T + Sync) -> 
 }
 
 /// A ring of which bundles have columns.
-trait Columned: Ring {
+pub trait Columned: Ring {
     fn block(column: Vec<Self>) -> Block;
     fn column(block: Block) -> Vec<Self>;
     fn of<B: Backend>(rows: &Rows<B>) -> &B::Vector<Self>;
@@ -76,17 +76,17 @@ fn on_components<B: Components, R: Columned>(
 }
 
 /// The sum of components.
-fn sum<R: Ring>(components: &[Vec<R>]) -> Vec<R> {
+pub fn sum<R: Ring>(components: &[Vec<R>]) -> Vec<R> {
     (0..components[0].len()).map(|i| components.iter().fold(R::ZERO, |sum, x| sum.add(x[i]))).collect()
 }
 
 /// An element as an integer from -2^(k-1) on.
-fn signed<R: Ring>(x: R) -> i128 {
+pub fn signed<R: Ring>(x: R) -> i128 {
     let shift = 128 - R::BITS;
     (x.to_u128() << shift) as i128 >> shift
 }
 
-fn element<R: Ring>(x: i128) -> R {
+pub fn element<R: Ring>(x: i128) -> R {
     R::from_u128(x as u128)
 }
 
@@ -106,14 +106,14 @@ fn dealer(row: usize, rows: usize) -> usize {
 }
 
 /// Whether a result is an integer beside x / 2^by, or x / 2^by.
-fn is_beside<R: Ring>(x: R, result: R, by: usize) -> bool {
+pub fn is_beside<R: Ring>(x: R, result: R, by: usize) -> bool {
     let (x, result) = (signed(x), signed(result));
     let floor = x >> by;
     if floor << by == x { result == floor } else { result == floor || result == floor + 1 }
 }
 
 /// Numbers at the ends of the range, at powers of two, and of any size.
-fn numbers<R: Ring>(count: usize, prg: &mut Prg) -> Vec<R> {
+pub fn numbers<R: Ring>(count: usize, prg: &mut Prg) -> Vec<R> {
     let most = (1i128 << (R::BITS - 2)) - 1;
     let ends = [0, 1, -1, most, -most, most - 1, 1 - most, most / 2, 1 << 16, -(1 << 16)];
     let sizes: Vec<u64> = prg.vector(count);
@@ -478,7 +478,7 @@ fn a_coin_of_its_own_is_told_from_the_protocol() {
     }
 }
 
-/// With the same shares the same bits: averaging says nothing more.
+/// With the same shares in the same rows the same bits: averaging says nothing more.
 #[test]
 fn a_second_truncation_of_the_same_shares_gives_the_same() {
     let prg = &mut Prg::new(&Seed::from_bytes([3; 16]));
@@ -489,7 +489,7 @@ fn a_second_truncation_of_the_same_shares_gives_the_same() {
 }
 
 /// The engine that adds up what rep3 declares.
-type Counting = Tally<<Rep3 as Networked>::Formulas>;
+pub type Counting = Tally<<Rep3 as Networked>::Formulas>;
 
 /// What a row costs of all nodes of rep3 together, in eighths of a byte, and rounds. Other tests hold it against the
 /// meter.

@@ -1,9 +1,12 @@
 //! Every method of `Backend`.
 
+use tacit_math::matrix::Convolution;
 use tacit_math::{Plane, Prg, Ring};
 use tacit_mpc::backends::{Networked, Rep3};
 use tacit_mpc::circuits::{Evaluation, Function};
-use tacit_mpc::{Apart, Backend, Block, Linear, LinearScan, Place, Result, Rows, Shape, Split};
+use tacit_mpc::{
+    Apart, Backend, Bilinear, Block, Form, Linear, LinearScan, MatrixProduct, Place, Result, Rows, Shape, Split,
+};
 use tacit_net::PartyId;
 use tacit_views::{Kind, Run, View, leaks, play, repeats, seed};
 
@@ -37,11 +40,13 @@ pub enum Method {
     Truncate,
     TruncateApart,
     MultiplyTruncate,
+    Bilinear,
+    BilinearTruncate,
 }
 
 impl Method {
     /// All of them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 22] = [
         Self::And,
         Self::AndXor,
         Self::Conjoin,
@@ -62,13 +67,18 @@ impl Method {
         Self::Truncate,
         Self::TruncateApart,
         Self::MultiplyTruncate,
+        Self::Bilinear,
+        Self::BilinearTruncate,
     ];
 
     /// Those of numbers that are sums of two.
     const OF_SUMMANDS: [Self; 4] = [Self::SplitProduct, Self::Truncate, Self::TruncateApart, Self::MultiplyTruncate];
 
-    fn is_of_summands(self) -> bool {
-        matches!(self, Self::SplitProduct | Self::Truncate | Self::TruncateApart | Self::MultiplyTruncate)
+    /// Those of whole arrays.
+    const OF_ARRAYS: [Self; 2] = [Self::Bilinear, Self::BilinearTruncate];
+
+    fn is_among(self, methods: &[Self]) -> bool {
+        methods.iter().any(|&method| std::mem::discriminant(&method) == std::mem::discriminant(&self))
     }
 }
 
@@ -112,6 +122,31 @@ impl<R: Ring> Split<R> for Square {
     }
 }
 
+/// The side of a square of at most as many elements.
+fn side(rows: usize) -> usize {
+    rows.isqrt()
+}
+
+/// The product of two square matrices in vectors of as many elements, the first one transposed.
+pub fn product<'a, V>(x: &'a V, y: &'a V, rows: usize) -> MatrixProduct<'a, V> {
+    MatrixProduct::new(x, y, [side(rows); 3]).with_x_transposed()
+}
+
+/// An image of that size, with zeros around it that leave it its size.
+fn convolution<'a, V>(x: &'a V, y: &'a V, rows: usize) -> Bilinear<'a, V> {
+    let (side, around) = (side(rows), usize::from(rows >= 9));
+    let sizes = Convolution {
+        images: side.min(1),
+        channels: 1,
+        size: [side.max(1); 2],
+        filters: side.min(1),
+        window: [2 * around + 1; 2],
+        stride: [1, 1],
+        padding: [around; 2],
+    };
+    Bilinear { x, y, starts: [0, 0], form: Form::Convolution(sizes) }
+}
+
 /// What the engine evaluates without gates; else nothing.
 fn evaluated<B: Backend>(b: &mut B, what: Evaluation, inputs: &[&B::Bits]) -> Result<Rows<B>> {
     Ok(Rows { bits: b.evaluate(what, inputs)?.unwrap_or_default(), ..Rows::empty(inputs[0].rows()) })
@@ -137,6 +172,8 @@ impl Program for Method {
             Self::Truncate => of(0, 1, 1, 1),
             Self::TruncateApart => of(0, 1, 0, 0),
             Self::MultiplyTruncate => of(0, 2, 2, 0),
+            Self::Bilinear => of(0, 0, 2, 2),
+            Self::BilinearTruncate => of(0, 0, 2, 0),
         }
     }
 
@@ -146,6 +183,7 @@ impl Program for Method {
         let smaller = |bits: u32| match self {
             Self::Truncate | Self::TruncateApart => 2,
             Self::MultiplyTruncate => bits / 2 + 2,
+            Self::BilinearTruncate => bits / 2 + 4,
             _ => 0,
         };
         block.r32.iter_mut().flatten().for_each(|x| *x = (x.cast_signed() >> smaller(32)).cast_unsigned());
@@ -227,6 +265,15 @@ impl Program for Method {
                 let r64 = b.multiply_truncate(&[vec![(first, second), (second, second)]], 16)?;
                 Rows { r32, r64, ..empty }
             }
+            Self::Bilinear => {
+                let r64 = b.matrix_products(&[product(&x.r64[0], &x.r64[1], x.rows)])?;
+                let r128 = b.bilinear(&[convolution(&x.r128[0], &x.r128[1], x.rows)])?;
+                Rows { r64, r128, ..Rows::empty(side(x.rows).pow(2)) }
+            }
+            Self::BilinearTruncate => {
+                let r64 = b.matrix_products_truncate(&[product(&x.r64[0], &x.r64[1], x.rows)], 16)?;
+                Rows { r64, ..Rows::empty(side(x.rows).pow(2)) }
+            }
         })
     }
 }
@@ -250,6 +297,7 @@ fn look_at<B: Told + 'static>(
 #[test]
 fn many_rows_are_masked_by_fresh_words() {
     let products = [(Method::SplitProduct, 1 << 18), (Method::Truncate, 1 << 18), (Method::MultiplyTruncate, 1 << 18)];
+    let products = products.into_iter().chain([(Method::Bilinear, 1 << 18), (Method::BilinearTruncate, 1 << 18)]);
     for (method, rows) in
         [(Method::And, 1 << 21), (Method::Mul, 1 << 18), (Method::Inject, 1 << 18)].into_iter().chain(products)
     {
@@ -268,7 +316,8 @@ fn many_rows_are_masked_by_fresh_words() {
 // views: Rep3::unmask Rep3::shuffle Rep3::shuffle_reveal
 #[test]
 fn methods_of_three_nodes_tell_nothing() {
-    look_at::<Rep3>(Method::ALL.into_iter().filter(|method| !method.is_of_summands()), &[10], &[Source::Dealt], SMALL);
+    let others = [&Method::OF_SUMMANDS[..], &Method::OF_ARRAYS].concat();
+    look_at::<Rep3>(Method::ALL.into_iter().filter(|method| !method.is_among(&others)), &[10], &[Source::Dealt], SMALL);
 }
 
 // views: crates/mpc/src/backends/rep3/split.rs crates/mpc/src/backends/rep3/truncate.rs
@@ -277,6 +326,13 @@ fn methods_of_three_nodes_tell_nothing() {
 #[test]
 fn functions_of_summands_tell_three_nodes_nothing() {
     look_at::<Rep3>(Method::OF_SUMMANDS, &[10], &[Source::Dealt], SMALL);
+}
+
+// views: crates/mpc/src/backends/rep3/bilinear.rs
+// views: Rep3::bilinear Rep3::bilinear_truncate Rep3::matrix_products Rep3::matrix_products_truncate
+#[test]
+fn products_of_arrays_tell_three_nodes_nothing() {
+    look_at::<Rep3>(Method::OF_ARRAYS, &[10], &[Source::Dealt], SMALL);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tacit_mpc::{Backend, Block, Result, Rows, Shape};
 use tacit_net::PartyId;
 use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed, seed};
 
-use crate::methods::{Before, Square};
+use crate::methods::{Before, Square, product};
 use crate::permits::permit;
 use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
 use crate::world::{Ends, PARTIES, THIN, dealt, shape, tidy, watch};
@@ -31,14 +31,15 @@ struct Node<'a> {
 }
 
 impl Node<'_> {
-    /// A component of the shares of this name, as a block: planes, then elements of Z/2^32.
+    /// A component of the shares of this name, as a block: planes, then elements of Z/2^32, then those of Z/2^64.
     fn share(&self, name: &str, component: usize) -> Block {
         let mut block = Block { rows: ROWS, ..Block::default() };
         for shared in self.call.shared.iter().filter(|shared| shared.name == name) {
             let bytes = &shared.components[component];
             match shared.cell {
                 None => block.bits.extend(bytes.chunks(ROWS / 8).map(plane)),
-                Some(_) => block.r32.extend(bytes.chunks(4 * ROWS).map(pod_collect_to_vec::<u8, u32>)),
+                Some(4) => block.r32.extend(bytes.chunks(4 * ROWS).map(pod_collect_to_vec::<u8, u32>)),
+                Some(_) => block.r64.extend(bytes.chunks(8 * ROWS).map(pod_collect_to_vec::<u8, u64>)),
             }
         }
         block
@@ -77,7 +78,8 @@ fn plane(bytes: &[u8]) -> Plane {
 
 fn columns(block: &Block) -> Vec<Vec<u8>> {
     let bits = block.bits.iter().map(|plane| cast_slice(plane.words()).to_vec());
-    bits.chain(block.r32.iter().map(|vector| cast_slice(vector).to_vec())).collect()
+    let numbers = block.r32.iter().map(|vector| cast_slice(vector).to_vec());
+    bits.chain(numbers).chain(block.r64.iter().map(|vector| cast_slice(vector).to_vec())).collect()
 }
 
 /// crates/mpc/src/backends/rep3/and.rs: what is received is the second component of the product; the
@@ -104,6 +106,28 @@ fn mul(node: &mut Node<'_>) {
         (0..ROWS).map(|i| x0[i].mul(y0[i].add(y1[i])).add(x1[i].mul(y0[i]))).collect()
     };
     let local = Block { rows: ROWS, r32: (0..z[0].r32.len()).map(local).collect(), ..Block::default() };
+    node.drawn(NEXT, &with_next);
+    node.drawn(PREVIOUS, &with_next.clone().plus(&local).minus(&z[0]));
+    node.received(1, &z[1]);
+}
+
+/// A node's own part of the product of two square matrices of [`ROWS`] elements, the first one transposed.
+fn own_product<R: Ring>([x0, x1]: [&[R]; 2], [y0, y1]: [&[R]; 2]) -> Vec<R> {
+    const SIDE: usize = ROWS.isqrt();
+    let term = |i: usize, j: usize, k: usize| {
+        let (x, y) = (k * SIDE + i, k * SIDE + j);
+        x0[x].mul(y0[y].add(y1[y])).add(x1[x].mul(y0[y]))
+    };
+    let sum = |i, j| (0..SIDE).fold(R::ZERO, |sum, k| sum.add(term(i, j, k)));
+    (0..SIDE).flat_map(|i| (0..SIDE).map(move |j| (i, j))).map(|(i, j)| sum(i, j)).collect()
+}
+
+/// crates/mpc/src/backends/rep3/bilinear.rs: as a product of elements, whatever the node computes.
+fn bilinear(node: &mut Node<'_>) {
+    let [x, y, z] = ["x", "y", "product"].map(|name| [0, 1].map(|which| node.share(name, which)));
+    let with_next = node.random(z[0].shape());
+    let local = own_product([&x[0].r64[0], &x[1].r64[0]], [&y[0].r64[0], &y[1].r64[0]]);
+    let local = Block { rows: ROWS, r64: vec![local], ..Block::default() };
     node.drawn(NEXT, &with_next);
     node.drawn(PREVIOUS, &with_next.clone().plus(&local).minus(&z[0]));
     node.received(1, &z[1]);
@@ -311,7 +335,7 @@ fn open(node: &mut Node<'_>) {
 }
 
 /// A call of each protocol, with its simulator.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Protocol {
     And,
     Mul,
@@ -326,12 +350,15 @@ enum Protocol {
     SplitProduct,
     Truncate,
     MultiplyTruncate,
+    Bilinear,
+    BilinearTruncate,
 }
 
 impl Protocol {
     fn shape(self) -> Shape {
         let of = |bits, r32| Shape { bits, r32, ..shape(ROWS) };
         match self {
+            Self::Bilinear | Self::BilinearTruncate => Shape { r64: 2, ..shape(ROWS) },
             Self::And => of(2, 0),
             Self::Mul | Self::MultiplyTruncate => of(0, 2),
             Self::Inject | Self::ScanProduct => of(1, 0),
@@ -343,6 +370,10 @@ impl Protocol {
 
     /// Bits of every word that are looked at. What is truncated has its words' lowest bits higher up.
     fn lanes(self) -> u64 {
+        if self == Self::BilinearTruncate {
+            // Words of 32 bits are among those of 64.
+            return 1 << 32 | 1 | 1 << splits::BY_OF_PRODUCT | 1 << (64 - splits::BY_OF_PRODUCT);
+        }
         let word = match self {
             Self::Truncate => 1 | 1 << (32 - splits::BY) | 1 << 31,
             Self::MultiplyTruncate => 1 | 1 << splits::BY_OF_PRODUCT | 1 << (32 - splits::BY_OF_PRODUCT),
@@ -379,6 +410,11 @@ impl Protocol {
                 let by = splits::BY_OF_PRODUCT as usize;
                 drop(b.multiply_truncate(&[vec![(&x.r32[0], &x.r32[1])]], by)?);
             }
+            Self::Bilinear => drop(b.matrix_products(&[product(&x.r64[0], &x.r64[1], ROWS)])?),
+            Self::BilinearTruncate => {
+                let by = splits::BY_OF_PRODUCT as usize;
+                drop(b.matrix_products_truncate(&[product(&x.r64[0], &x.r64[1], ROWS)], by)?);
+            }
         }
         Ok(())
     }
@@ -402,6 +438,8 @@ fn simulator(call: &str) -> Simulator {
         "split_product" => splits::split_product,
         "truncate" => splits::truncate,
         "multiply_truncate" => splits::multiply_truncate,
+        "bilinear" => bilinear,
+        "bilinear_truncate" => splits::bilinear_truncate,
         _ => unreachable!("a protocol"),
     }
 }
@@ -447,17 +485,25 @@ fn pairs(
     [real, simulated]
 }
 
-/// What tells simulated views of a protocol from real ones, node by node and call by call.
-fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usize, usize, Vec<Difference>)> {
-    let seed = seed(&format!("simulation of {protocol:?}"));
-    let body = |mut b: Watched<Rep3>, run: usize| {
+/// A run of a protocol at a node, on random numbers.
+fn body(
+    protocol: Protocol,
+    seed: &Seed,
+) -> impl Fn(Watched<Rep3>, usize) -> Result<(Watched<Rep3>, Ends)> + Sync + Copy {
+    move |mut b, run| {
         let mut prg = Prg::new(&seed.derive(&run.to_string()));
         let plain = tidy(Block::random(protocol.shape(), &mut prg));
         let x: Rows<Rep3> = dealt(&plain, b.node(), &mut prg);
         let begin = bundle("begin", &x);
         protocol.run(&mut b, unwrapped(x), plain)?;
         Ok((b, Ends { begin, end: vec![], declared: View::default() }))
-    };
+    }
+}
+
+/// What tells simulated views of a protocol from real ones, node by node and call by call.
+fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usize, usize, Vec<Difference>)> {
+    let seed = seed(&format!("simulation of {protocol:?}"));
+    let body = body(protocol, &seed);
     let mut prg = Prg::new(&seed.derive("simulators"));
     let pilot = watch::<Rep3>(1, THIN, body);
     let calls = pilot[0][0].len() - 1;
@@ -477,9 +523,9 @@ fn differences(protocol: Protocol, simulator: fn(&str) -> Simulator) -> Vec<(usi
 #[test]
 fn simulated_views_of_three_nodes_are_like_real_ones() {
     use Protocol::{And, Inject, Input, Mul, Open, ScanProduct, Shuffle, ShuffleReveal, Summands, Unmask};
-    use Protocol::{MultiplyTruncate, SplitProduct, Truncate};
+    use Protocol::{Bilinear, BilinearTruncate, MultiplyTruncate, SplitProduct, Truncate};
     let older = [And, Mul, Inject, ScanProduct, Summands, Unmask, Shuffle, ShuffleReveal, Input, Open];
-    for protocol in older.into_iter().chain([SplitProduct, Truncate, MultiplyTruncate]) {
+    for protocol in older.into_iter().chain([SplitProduct, Truncate, MultiplyTruncate, Bilinear, BilinearTruncate]) {
         for (node, call, found) in differences(protocol, simulator) {
             assert!(
                 found.is_empty(),
@@ -503,9 +549,13 @@ fn a_simulator_that_leaves_a_relation_out_is_told_apart() {
             node.received(1, &received);
         }
     };
-    for (node, _, found) in differences(Protocol::And, careless) {
-        let relations = found.iter().filter(|found| matches!(found, Difference::Relation { real: true, .. })).count();
-        assert_eq!(relations, LANES.count_ones() as usize, "node {node} receives its second component");
+    // A word of a plane, and one a number.
+    for (protocol, words) in [(Protocol::And, 1), (Protocol::Bilinear, ROWS)] {
+        for (node, _, found) in differences(protocol, careless) {
+            let relations = found.iter().filter(|found| matches!(found, Difference::Relation { real: true, .. }));
+            let expected = words * LANES.count_ones() as usize;
+            assert_eq!(relations.count(), expected, "{protocol:?}: node {node} receives its second component");
+        }
     }
 }
 
@@ -527,4 +577,39 @@ fn uniform_words_alone_are_told_from_truncations() {
     let found = differences(Protocol::Truncate, careless);
     assert_eq!(found.len(), 3, "a call at each node");
     assert!(found.iter().all(|(_, _, found)| !found.is_empty()), "what is seen makes the result");
+}
+
+/// Of a fused product the dealer's s decides, with what is left of the product, how the result is rounded. Whoever knows
+/// the product and the result sees whether the s of a view fits.
+#[test]
+fn a_simulated_dealer_has_an_s_that_fits_the_result() {
+    const RUNS: usize = 8;
+    let protocol = Protocol::MultiplyTruncate;
+    let seed = seed("s of a dealer");
+    let nodes = watch::<Rep3>(RUNS, THIN, body(protocol, &seed));
+    let mut prg = Prg::new(&seed.derive("simulators"));
+    let [mut real, mut simulated, mut careless] = [0; 3];
+    for (node, run) in (0..3).flat_map(|node| (0..RUNS).map(move |run| (node, run))) {
+        let at = |node: usize| -> &Call {
+            nodes[node][run].iter().find(|call| call.name == "multiply_truncate").expect("the call")
+        };
+        let first = |name: &str| -> [Vec<u32>; 3] {
+            [0, 1, 2]
+                .map(|node| at(node).shared.iter().find(|shared| shared.name == name).expect("shares"))
+                .map(|shared| pod_collect_to_vec(&shared.components[0]))
+        };
+        let one = Seed::from_bytes(std::array::from_fn(|_| prg.vector(1)[0]));
+        let mut one = Node { node, call: at(node), prg: Prg::new(&one), seen: View::default() };
+        splits::multiply_truncate(&mut one);
+        let seen = std::mem::take(&mut one.seen).joined();
+        let mut uniform = View::default();
+        for part in seen.parts() {
+            uniform.add(part.kind, &part.name, one.prg.vector::<u8>(part.bytes.len()));
+        }
+        real += splits::fitting(&named(&one.call.seen), &one, &first);
+        simulated += splits::fitting(&seen, &one, &first);
+        careless += splits::fitting(&uniform, &one, &first);
+    }
+    assert_eq!([real, simulated], [RUNS * ROWS; 2], "s fits");
+    assert!(careless < RUNS * ROWS * 3 / 4, "words of its own have an s that fits {careless} times");
 }

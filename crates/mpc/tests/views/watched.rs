@@ -5,10 +5,11 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use bytemuck::cast_slice;
+use tacit_math::matrix::Element;
 use tacit_math::{Plane, Ring};
 use tacit_mpc::backends::Networked;
 use tacit_mpc::circuits::Evaluation;
-use tacit_mpc::{Apart, Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, Split};
+use tacit_mpc::{Apart, Backend, Bilinear, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, Split};
 use tacit_net::{PartyId, Transcript};
 use tacit_views::{Kind, View};
 
@@ -158,6 +159,13 @@ fn vectors<'a, R: Ring, S: Linear<Vec<R>> + 'a>(
     columns: impl IntoIterator<Item = &'a S>,
 ) -> Vec<Shared> {
     columns.into_iter().map(|column| vector::<R>(name, column)).collect()
+}
+
+/// The operands of bilinear maps.
+fn operands<R: Element, B: Backend>(products: &[Bilinear<'_, B::Vector<R>>]) -> Vec<Shared> {
+    let mut shares = vectors::<R, _>("x", products.iter().map(|product| product.x));
+    shares.extend(vectors::<R, _>("y", products.iter().map(|product| product.y)));
+    shares
 }
 
 /// All columns of a bundle.
@@ -351,6 +359,23 @@ impl<B: Networked> Backend for Watched<B> {
         shares.extend(vectors::<R, _>("y", terms.iter().flatten().map(|&(_, y)| y)));
         let results = |out: &Vec<B::Vector<R>>| (vectors::<R, _>("truncated", out), nothing());
         self.call("multiply_truncate", shares, |b| b.multiply_truncate(terms, by), results)
+    }
+
+    fn bilinear<R: Element>(&mut self, products: &[Bilinear<'_, Self::Vector<R>>]) -> Result<Vec<Self::Vector<R>>> {
+        let shares = operands::<R, B>(products);
+        let results = |out: &Vec<B::Vector<R>>| (vectors::<R, _>("product", out), nothing());
+        self.call("bilinear", shares, |b| b.bilinear(products), results)
+    }
+
+    fn bilinear_truncate<R: Element>(
+        &mut self,
+        products: &[Bilinear<'_, Self::Vector<R>>],
+        by: usize,
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.injections += products.len();
+        let shares = operands::<R, B>(products);
+        let results = |out: &Vec<B::Vector<R>>| (vectors::<R, _>("truncated", out), nothing());
+        self.call("bilinear_truncate", shares, |b| b.bilinear_truncate(products, by), results)
     }
 
     fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {

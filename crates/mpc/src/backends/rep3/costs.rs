@@ -45,6 +45,16 @@ fn every_node(rounds: u64, sent: u64) -> Cost {
     Cost::alike(NODES, rounds, sent)
 }
 
+impl Rep3Costs {
+    /// Sums of products that are truncated without being shared anew.
+    fn truncated_sums(&mut self, rows: &[usize], by: usize, bytes: usize) -> Cost {
+        let mut cost = by_thirds(rows, 0, bytes);
+        cost.rounds = 1;
+        cost += self.truncate(rows, by, bytes);
+        cost
+    }
+}
+
 impl Costs for Rep3Costs {
     /// Nothing is made ahead.
     type Order = std::convert::Infallible;
@@ -61,6 +71,14 @@ impl Costs for Rep3Costs {
 
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost {
         every_node(1, ring_bytes(&outputs.iter().map(|output| output.rows).collect::<Vec<_>>(), bytes))
+    }
+
+    fn bilinear(&mut self, outputs: &[usize], bytes: usize) -> Option<Cost> {
+        Some(every_node(1, ring_bytes(outputs, bytes)))
+    }
+
+    fn bilinear_truncate(&mut self, outputs: &[usize], by: usize, bytes: usize) -> Option<Cost> {
+        Some(self.truncated_sums(outputs, by, bytes))
     }
 
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost {
@@ -103,10 +121,7 @@ impl Costs for Rep3Costs {
 
     fn multiply_truncate(&mut self, outputs: &[Products], by: usize, bytes: usize) -> Cost {
         let rows: Vec<usize> = outputs.iter().map(|output| output.rows).collect();
-        let mut cost = by_thirds(&rows, 0, bytes);
-        cost.rounds = 1;
-        cost += self.truncate(&rows, by, bytes);
-        cost
+        self.truncated_sums(&rows, by, bytes)
     }
 
     fn shuffle(&mut self, shape: Shape) -> Cost {

@@ -1,8 +1,9 @@
 //! Products that are truncated without being shared anew.
 //!
-//! Functionality: of z = sum over t of x_t * y_t with |z| <= 2^(k-2) - 1, the function dither(z - r, r) of
-//! docs/protocols/arrays.md for a uniform r, shared as [`super::truncate`] says. Discloses nothing. Node i computes its
-//! part of z = z_0 + z_1 + z_2 as in [`super::multiply`]. For the third of the rows that node p deals:
+//! Functionality: z = sum over t of x_t * y_t with |z| <= 2^(k-2) - 1 as a fresh sharing, s = z - r at one node and a
+//! uniform r at the two others, and dither(s, r) of docs/protocols/arrays.md, shared as [`super::truncate`] says. Beside
+//! shares it discloses nothing. Node i computes its part of z = z_0 + z_1 + z_2 as in [`super::multiply`]. For the third
+//! of the rows that node p deals:
 //!
 //! 1. nodes p + 1 and p + 2 draw a and r from their generator, at two positions;
 //! 2. node p + 1 sends z_(p+1) + a to node p, node p + 2 sends it z_(p+2) - r - a. Both words are uniform together,
@@ -13,14 +14,16 @@
 //!
 //! Rounds: 1, and 2 of the truncation. Bytes in all: two elements a row, and those of the truncation.
 
+use tacit_math::simd::{Kernel, dispatch};
 use tacit_math::{Ring, lanes};
 
 use super::multiply::{Output, Terms, outputs};
-use super::split::{Dealer, Summands, subtract, third};
+use super::split::{Dealer, Summands, add, third};
 use super::{Rep3, Share};
 use crate::Result;
 use crate::backends::waves::{pieces, send_all_masked, waves};
 use crate::backends::wire::recv_cells;
+use crate::split::assert_truncation;
 
 /// Elements that are computed at a time, within the first-level cache: whole blocks of a generator.
 const PIECE: usize = 512;
@@ -31,25 +34,34 @@ impl Rep3 {
         terms: &Terms<'_, R>,
         by: usize,
     ) -> Result<Vec<Share<Vec<R>>>> {
-        let masked = self.masked_products(terms)?;
+        self.truncated_outputs(&outputs(terms), by)
+    }
+
+    /// Sums of what nodes have of them by themselves, truncated.
+    pub(super) fn truncated_outputs<R: Ring>(
+        &mut self,
+        outputs: &[Output<'_, R>],
+        by: usize,
+    ) -> Result<Vec<Share<Vec<R>>>> {
+        assert_truncation::<R>(by);
+        let masked = self.masked_products(outputs)?;
         self.truncated(&masked, by)
     }
 
-    fn masked_products<R: Ring>(&mut self, terms: &Terms<'_, R>) -> Result<Vec<Summands<'static, R>>> {
+    fn masked_products<R: Ring>(&mut self, outputs: &[Output<'_, R>]) -> Result<Vec<Summands<'static, R>>> {
         self.session.next_round();
-        let outputs = outputs(terms);
-        let of_previous = self.mask_products(&outputs, Dealer::Previous)?;
-        let of_next = self.mask_products(&outputs, Dealer::Next)?;
+        let of_previous = self.mask_products(outputs, Dealer::Previous)?;
+        let of_next = self.mask_products(outputs, Dealer::Next)?;
         let (me, peers) = (self.me(), [self.next(), self.previous()]);
         let mut known: Vec<Vec<R>> = outputs.iter().map(|output| own_products(output, me)).collect();
         // Step 3: s = z - r.
         for peer in peers {
             for s in &mut known {
                 let part: Vec<R> = recv_cells(&mut self.session, peer, s.len())?;
-                s.iter_mut().zip(part).for_each(|(s, part)| *s = s.add(part));
+                add(s, &part);
             }
         }
-        let masked = known.into_iter().zip(of_previous.into_iter().zip(of_next)).zip(&outputs);
+        let masked = known.into_iter().zip(of_previous.into_iter().zip(of_next)).zip(outputs);
         Ok(masked
             .map(|((s, (of_previous, of_next)), x)| Summands::Masked { rows: x.len(), s, of_previous, of_next })
             .collect())
@@ -77,8 +89,7 @@ impl Rep3 {
                     drawn.fill(z);
                     drawn.fill(r);
                     if dealer == Dealer::Next {
-                        z.iter_mut().for_each(|a| *a = a.neg());
-                        subtract(z, r);
+                        dispatch(Negate { a: &mut *z, r });
                     }
                     // Step 2: z += the products of which this node holds both factors.
                     outputs[chunk.output].add_to(z, thirds[chunk.output].start + chunk.range.start + piece.start);
@@ -91,6 +102,21 @@ impl Rep3 {
             send_all_masked(&mut self.session, peer, messages)?;
         }
         Ok(masks)
+    }
+}
+
+/// a = -a - r.
+struct Negate<'a, R> {
+    a: &'a mut [R],
+    r: &'a [R],
+}
+
+impl<R: Ring> Kernel for Negate<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.a.iter_mut().zip(self.r).for_each(|(a, r)| *a = a.add(*r).neg());
     }
 }
 

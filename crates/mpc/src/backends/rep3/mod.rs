@@ -14,9 +14,11 @@
 //! | injection | [`inject`] | | opening, announcement | [`open`] |
 //! | selection | [`inject`], then [`multiply`] | | summands, masks | [`convert`] |
 //! | products with scans | [`scan`] | | functions of two summands | [`split`] |
-//! | truncation | [`truncate`], [`fused`] | | rounds and bytes of each | [`costs`] |
+//! | truncation | [`truncate`], [`fused`] | | matrix products, convolutions | [`bilinear`] |
+//! | | | | rounds and bytes of each | [`costs`] |
 
 mod and;
+mod bilinear;
 mod convert;
 mod costs;
 mod fused;
@@ -29,6 +31,7 @@ mod shuffle;
 mod split;
 mod truncate;
 
+use tacit_math::matrix::Element;
 use tacit_math::{Plane, Prg, Ring, Seed, ring};
 use tacit_net::{PartyId, Session};
 
@@ -40,7 +43,7 @@ use crate::backends::components::exactly;
 use crate::backends::generator::generator;
 use crate::backends::{Components, Costs, Networked};
 use crate::linear::Column;
-use crate::{Apart, Backend, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, Split};
+use crate::{Apart, Backend, Bilinear, Block, Linear, LinearScan, Permit, Result, Rows, Shape, SharedTypes, Split};
 
 /// A node's share: components i and i+1 of three. Not printable, not comparable.
 #[derive(Clone)]
@@ -223,6 +226,18 @@ impl Backend for Rep3 {
         terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
     ) -> Result<Vec<Self::Vector<R>>> {
         self.inner_products_of_vectors(terms)
+    }
+
+    fn bilinear<R: Element>(&mut self, products: &[Bilinear<'_, Self::Vector<R>>]) -> Result<Vec<Self::Vector<R>>> {
+        self.bilinear_maps(products)
+    }
+
+    fn bilinear_truncate<R: Element>(
+        &mut self,
+        products: &[Bilinear<'_, Self::Vector<R>>],
+        by: usize,
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.truncated_bilinear_maps(products, by)
     }
 
     fn scan_product<S: LinearScan<u32, N>, const N: usize>(

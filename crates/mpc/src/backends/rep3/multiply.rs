@@ -40,13 +40,13 @@ pub(super) struct Output<'a, C> {
 
 impl<C: Cell> Output<'_, C> {
     pub fn len(&self) -> usize {
-        self.terms.first().map_or(0, |term| term.x[0].len())
+        self.terms.first().map(|term| term.x[0]).or(self.base).map_or(0, <[C]>::len)
     }
 
     /// z_i += the base and the products, for the elements from `at`.
     pub fn add_to(&self, z_i: &mut [C], at: usize) {
         if let Some(base) = self.base {
-            z_i.iter_mut().zip(&base[at..]).for_each(|(z_i, &base)| *z_i = z_i.plus(base));
+            dispatch(AddBase { z_i: &mut *z_i, base: &base[at..] });
         }
         self.terms.iter().for_each(|term| dispatch(AddProducts { z_i: &mut *z_i, term, at }));
     }
@@ -115,7 +115,36 @@ impl Rep3 {
 pub(super) fn zero_share<C: Cell>(a_i: &mut [C], less: &mut [C], added: &mut Part<'_>, subtracted: &mut Part<'_>) {
     added.fill(a_i);
     subtracted.fill(less);
-    a_i.iter_mut().zip(less).for_each(|(a_i, less)| *a_i = a_i.minus(*less));
+    dispatch(Subtract { a_i, less });
+}
+
+struct Subtract<'a, C> {
+    a_i: &'a mut [C],
+    less: &'a [C],
+}
+
+impl<C: Cell> Kernel for Subtract<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.a_i.iter_mut().zip(self.less).for_each(|(a_i, less)| *a_i = a_i.minus(*less));
+    }
+}
+
+/// z_i += the base.
+struct AddBase<'a, C> {
+    z_i: &'a mut [C],
+    base: &'a [C],
+}
+
+impl<C: Cell> Kernel for AddBase<'_, C> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.z_i.iter_mut().zip(self.base).for_each(|(z_i, &base)| *z_i = z_i.plus(base));
+    }
 }
 
 pub(super) fn term<'a, T, C>(x: &'a Share<T>, y: &'a Share<T>, cells: impl Fn(&'a T) -> &'a [C]) -> Term<'a, C> {

@@ -20,12 +20,14 @@
 
 use std::ops::Range;
 
+use tacit_math::simd::{Kernel, dispatch};
 use tacit_math::{Ring, lanes};
 use tacit_net::{PartyId, Received};
 
 use super::{NODES, Rep3, Share};
 use crate::backends::numbers::Numbers;
 use crate::backends::waves::{Wave, pieces, send_all_masked, waves};
+use crate::split::assert_products;
 use crate::{Result, Split};
 
 /// Elements that are computed at a time, within the first-level cache: whole blocks of a generator, for any ring.
@@ -48,7 +50,8 @@ pub(super) enum Dealer {
     Next,
 }
 
-/// What is dealt of every number: a summand of its own, if there is one, and words of a ring that may be smaller.
+/// What is dealt of every number: a summand of its own, if there is one, and words of a ring that may be smaller. Its
+/// loops are compiled for each vector unit, if they are `#[inline(always)]`.
 pub(super) trait Dealt<R: Ring>: Sync {
     /// The ring of the products.
     type Word: Ring;
@@ -105,7 +108,7 @@ impl<R: Ring> Summands<'_, R> {
         match self {
             Self::Shared(x) => {
                 let at = third.start + piece.start..third.start + piece.end;
-                s.iter_mut().zip(&x.mine[at.clone()]).zip(&x.next[at]).for_each(|((s, a), &b)| *s = a.add(b));
+                dispatch(Sum { x: &x.mine[at.clone()], y: &x.next[at], out: s });
             }
             Self::Masked { s: known, .. } => s.copy_from_slice(&known[piece]),
         }
@@ -142,6 +145,13 @@ impl<'a, R: Ring> Third<'a, R> {
         let [mine, next] = [&mut self.mine, &mut self.next].map(|side| wave.slices(side.iter_mut().map(|x| &mut **x)));
         mine.into_iter().zip(next)
     }
+}
+
+/// A split product of which a node has sent its part: what lacks is that of the other node of a third.
+pub(super) struct Begun<R, W> {
+    out: Vec<Share<Vec<R>>>,
+    of_previous: Vec<Vec<W>>,
+    of_next: Vec<Vec<W>>,
 }
 
 /// Room for what is computed of a piece.
@@ -186,6 +196,16 @@ struct Cut<'a, R, W> {
 impl Rep3 {
     /// Shares of what is dealt of each number and of what its words' products stand for.
     pub(super) fn split<R: Ring, D: Dealt<R>>(&mut self, x: &[Summands<'_, R>], f: &D) -> Result<Vec<Share<Vec<R>>>> {
+        let begun = self.begin_split(x, f)?;
+        self.finish_split(begun, f)
+    }
+
+    /// All that a node sends of a split product.
+    pub(super) fn begin_split<R: Ring, D: Dealt<R>>(
+        &mut self,
+        x: &[Summands<'_, R>],
+        f: &D,
+    ) -> Result<Begun<R, D::Word>> {
         self.session.next_round();
         let zeros = |x: &Summands<'_, R>| vec![R::ZERO; x.rows()];
         let mut out: Vec<Share<Vec<R>>> = x.iter().map(|x| Share { mine: zeros(x), next: zeros(x) }).collect();
@@ -197,6 +217,17 @@ impl Rep3 {
         let (next, previous) = (self.next(), self.previous());
         self.send_words(next, &of_previous, f.width())?;
         self.send_words(previous, &of_next, f.width())?;
+        Ok(Begun { out, of_previous, of_next })
+    }
+
+    /// The result, with what the other node sends of each third.
+    pub(super) fn finish_split<R: Ring, D: Dealt<R>>(
+        &mut self,
+        begun: Begun<R, D::Word>,
+        f: &D,
+    ) -> Result<Vec<Share<Vec<R>>>> {
+        let Begun { mut out, of_previous, of_next } = begun;
+        let (next, previous) = (self.next(), self.previous());
         self.add_words(next, &of_previous, f, Third::of(&mut out, previous.0).next)?;
         self.add_words(previous, &of_next, f, Third::of(&mut out, next.0).mine)?;
         Ok(out)
@@ -220,7 +251,7 @@ impl Rep3 {
                         scratch.cut(piece.len(), f.products(), f.width());
                     let (y_p, y_next) = (&mut mine[piece.clone()], &mut next[piece.clone()]);
                     x.s(&rows, chunk.range.start + piece.start..chunk.range.start + piece.end, s);
-                    f.first(s, summand, words);
+                    dispatch(First { f, s, summand, words: &mut *words });
                     // Step 1: masks from node p + 1.
                     if D::SUMMAND {
                         previous.fill(y_p);
@@ -234,9 +265,9 @@ impl Rep3 {
                     message.extend_from_slice(&bytes[..words.len() * f.width()]);
                     // Step 3: h_p and h_(p+1).
                     previous.fill(h);
-                    f.add_to(y_p, h);
+                    dispatch(AddTo { f, out: y_p, words: h });
                     following.fill(h);
-                    f.add_to(y_next, h);
+                    dispatch(AddTo { f, out: y_next, words: h });
                 }
             });
             lanes::finish(in_messages);
@@ -271,11 +302,11 @@ impl Rep3 {
                     }
                     drawn.fill(words);
                     // Step 2.
-                    f.second(&t[piece.clone()], &mut mine[piece], factors);
-                    add_products(d_2, words, factors);
+                    dispatch(Second { f, t: &t[piece.clone()], summand: &mut mine[piece], words: &mut *factors });
+                    dispatch(AddProducts { d: &mut *d_2, words, factors });
                     // Step 3: h_p masks d_2 from node p + 1.
                     drawn.fill(h);
-                    f.add_to(y_p, h);
+                    dispatch(AddTo { f, out: y_p, words: h });
                     subtract(d_2, h);
                 }
             });
@@ -312,11 +343,11 @@ impl Rep3 {
                     }
                     read_words(&arrived, at, words, f.width(), bytes);
                     // Step 2.
-                    f.second(&t[piece.clone()], &mut next[piece], factors);
-                    add_products(d_1, words, factors);
+                    dispatch(Second { f, t: &t[piece.clone()], summand: &mut next[piece], words: &mut *factors });
+                    dispatch(AddProducts { d: &mut *d_1, words, factors });
                     // Step 3: h_(p+1) masks d_1 from node p + 2.
                     drawn.fill(h);
-                    f.add_to(y_next, h);
+                    dispatch(AddTo { f, out: y_next, words: h });
                     subtract(d_1, h);
                 }
             });
@@ -363,8 +394,8 @@ impl Rep3 {
                 for piece in pieces(own.len(), PIECE) {
                     let (words, bytes) = (&mut words[..piece.len()], &mut bytes[..piece.len() * width]);
                     read_words(&arrived, start + width * piece.start, words, width, bytes);
-                    words.iter_mut().zip(&own[piece.clone()]).for_each(|(a, &b)| *a = a.add(b));
-                    f.add_to(&mut out[piece], words);
+                    add(words, &own[piece.clone()]);
+                    dispatch(AddTo { f, out: &mut out[piece], words });
                 }
             });
             self.session.give_back(arrived);
@@ -377,6 +408,7 @@ impl Rep3 {
         x: &[&Share<Vec<R>>],
         f: &impl Split<R>,
     ) -> Result<Vec<Share<Vec<R>>>> {
+        assert_products(f);
         let summands: Vec<Summands<'_, R>> = x.iter().copied().map(Summands::Shared).collect();
         self.split(&summands, &Whole(f))
     }
@@ -398,14 +430,17 @@ impl<R: Ring, F: Split<R>> Dealt<R> for Whole<'_, F> {
         size_of::<R>()
     }
 
+    #[inline(always)]
     fn first(&self, s: &[R], _summand: &mut [R], words: &mut [R]) {
         self.0.first(s, words);
     }
 
+    #[inline(always)]
     fn second(&self, t: &[R], summand: &mut [R], words: &mut [R]) {
         self.0.second(t, words, summand);
     }
 
+    #[inline(always)]
     fn add_to(&self, out: &mut [R], words: &[R]) {
         out.iter_mut().zip(words).for_each(|(out, &word)| *out = out.add(word));
     }
@@ -420,15 +455,121 @@ fn zeros<W: Ring>(lengths: &[usize]) -> Vec<Vec<W>> {
     lengths.iter().map(|&length| vec![W::ZERO; length]).collect()
 }
 
-/// d += the words times the factors, product by product.
-fn add_products<W: Ring>(d: &mut [W], words: &[W], factors: &[W]) {
-    for (words, factors) in words.chunks(d.len()).zip(factors.chunks(d.len())) {
-        d.iter_mut().zip(words).zip(factors).for_each(|((d, &word), &factor)| *d = d.add(word.mul(factor)));
+/// [`Dealt::first`].
+struct First<'a, R: Ring, D: Dealt<R>> {
+    f: &'a D,
+    s: &'a [R],
+    summand: &'a mut [R],
+    words: &'a mut [D::Word],
+}
+
+impl<R: Ring, D: Dealt<R>> Kernel for First<'_, R, D> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.f.first(self.s, self.summand, self.words);
     }
 }
 
-pub(super) fn subtract<C: Ring>(x: &mut [C], y: &[C]) {
-    x.iter_mut().zip(y).for_each(|(a, &b)| *a = a.sub(b));
+/// [`Dealt::second`].
+struct Second<'a, R: Ring, D: Dealt<R>> {
+    f: &'a D,
+    t: &'a [R],
+    summand: &'a mut [R],
+    words: &'a mut [D::Word],
+}
+
+impl<R: Ring, D: Dealt<R>> Kernel for Second<'_, R, D> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.f.second(self.t, self.summand, self.words);
+    }
+}
+
+/// [`Dealt::add_to`].
+struct AddTo<'a, R: Ring, D: Dealt<R>> {
+    f: &'a D,
+    out: &'a mut [R],
+    words: &'a [D::Word],
+}
+
+impl<R: Ring, D: Dealt<R>> Kernel for AddTo<'_, R, D> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.f.add_to(self.out, self.words);
+    }
+}
+
+/// d += the words times the factors, product by product.
+struct AddProducts<'a, W> {
+    d: &'a mut [W],
+    words: &'a [W],
+    factors: &'a [W],
+}
+
+impl<W: Ring> Kernel for AddProducts<'_, W> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { d, words, factors } = self;
+        for (words, factors) in words.chunks(d.len()).zip(factors.chunks(d.len())) {
+            d.iter_mut().zip(words).zip(factors).for_each(|((d, &word), &factor)| *d = d.add(word.mul(factor)));
+        }
+    }
+}
+
+/// out = x + y.
+struct Sum<'a, R> {
+    x: &'a [R],
+    y: &'a [R],
+    out: &'a mut [R],
+}
+
+impl<R: Ring> Kernel for Sum<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.out.iter_mut().zip(self.x).zip(self.y).for_each(|((out, x), &y)| *out = x.add(y));
+    }
+}
+
+/// x += y.
+struct Add<'a, R>(&'a mut [R], &'a [R]);
+
+impl<R: Ring> Kernel for Add<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.iter_mut().zip(self.1).for_each(|(a, &b)| *a = a.add(b));
+    }
+}
+
+/// x -= y.
+struct Subtract<'a, R>(&'a mut [R], &'a [R]);
+
+impl<R: Ring> Kernel for Subtract<'_, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.0.iter_mut().zip(self.1).for_each(|(a, &b)| *a = a.sub(b));
+    }
+}
+
+pub(super) fn add<R: Ring>(x: &mut [R], y: &[R]) {
+    dispatch(Add(x, y));
+}
+
+pub(super) fn subtract<R: Ring>(x: &mut [R], y: &[R]) {
+    dispatch(Subtract(x, y));
 }
 
 /// Elements that a peer sent, from a byte on.

@@ -27,6 +27,7 @@ use super::split::{Dealer, Dealt, Summands, third};
 use super::{NODES, Rep3, Share};
 use crate::backends::wire::{Arriving, Outgoing};
 use crate::bits::planes_of;
+use crate::split::assert_truncation;
 use crate::{Apart, Result, linear};
 
 /// Bytes of the words that hold `by` bits.
@@ -49,7 +50,7 @@ struct Truncation<R, W> {
 impl<R: Ring, W: Ring> Truncation<R, W> {
     /// 2^(k-2) less one or nothing is added, so that no number is negative.
     fn new(by: usize, less: R) -> Self {
-        assert!(by >= 1 && by <= R::BITS as usize - 2, "truncation leaves a number's sign");
+        assert_truncation::<R>(by);
         let (by, quarter) = (by as u32, R::ONE.shl(R::BITS - 2));
         Self { by, before: quarter.sub(less), after: quarter.shr(by).sub(less), words: PhantomData }
     }
@@ -68,6 +69,7 @@ impl<R: Ring, W: Ring> Dealt<R> for Truncation<R, W> {
         width(self.by as usize)
     }
 
+    #[inline(always)]
     fn first(&self, s: &[R], summand: &mut [R], words: &mut [W]) {
         for ((&s, summand), word) in s.iter().zip(summand).zip(words) {
             let s = s.add(self.before);
@@ -78,6 +80,7 @@ impl<R: Ring, W: Ring> Dealt<R> for Truncation<R, W> {
     }
 
     // The wrap is taken away: hence the sign.
+    #[inline(always)]
     fn second(&self, t: &[R], summand: &mut [R], words: &mut [W]) {
         for ((&t, summand), word) in t.iter().zip(summand).zip(words) {
             *summand = t.shr(self.by);
@@ -85,6 +88,7 @@ impl<R: Ring, W: Ring> Dealt<R> for Truncation<R, W> {
         }
     }
 
+    #[inline(always)]
     fn add_to(&self, out: &mut [R], words: &[W]) {
         let up = R::BITS - self.by;
         out.iter_mut().zip(words).for_each(|(out, word)| *out = out.add(R::from_u128(word.to_u128()).shl(up)));
@@ -94,48 +98,40 @@ impl<R: Ring, W: Ring> Dealt<R> for Truncation<R, W> {
 impl Rep3 {
     /// dither(s, t).
     pub(super) fn truncated<R: Ring>(&mut self, x: &[Summands<'_, R>], by: usize) -> Result<Vec<Share<Vec<R>>>> {
-        self.truncated_less(x, by, R::ONE)
-    }
-
-    fn truncated_less<R: Ring>(&mut self, x: &[Summands<'_, R>], by: usize, less: R) -> Result<Vec<Share<Vec<R>>>> {
         match by {
-            ..=32 => self.split(x, &Truncation::<R, u32>::new(by, less)),
-            33..=64 => self.split(x, &Truncation::<R, u64>::new(by, less)),
-            _ => self.split(x, &Truncation::<R, u128>::new(by, less)),
+            ..=32 => self.split(x, &Truncation::<R, u32>::new(by, R::ONE)),
+            33..=64 => self.split(x, &Truncation::<R, u64>::new(by, R::ONE)),
+            _ => self.split(x, &Truncation::<R, u128>::new(by, R::ONE)),
         }
     }
 
     /// x / 2^f rounded down, less a carry; and the low bits of s and t, whose carry it is.
     pub(super) fn truncated_apart<R: Ring>(&mut self, x: &[&Share<Vec<R>>], by: usize) -> Result<Vec<Apart<Self, R>>> {
-        let summands: Vec<Summands<'_, R>> = x.iter().copied().map(Summands::Shared).collect();
-        let wholes = self.truncated_less(&summands, by, R::ZERO)?;
-        // What is sent comes before what is waited for.
-        let order = [self.me(), self.next().0, self.previous().0];
-        let mut thirds = [(); NODES].map(|()| Vec::new().into_iter());
-        for dealer in order {
-            thirds[dealer] = self.low_planes(&summands, by, dealer)?.into_iter();
+        match by {
+            ..=32 => self.apart(x, &Truncation::<R, u32>::new(by, R::ZERO)),
+            33..=64 => self.apart(x, &Truncation::<R, u64>::new(by, R::ZERO)),
+            _ => self.apart(x, &Truncation::<R, u128>::new(by, R::ZERO)),
         }
+    }
+
+    /// Low planes are sent before anything of the second round is waited for, and come behind it.
+    fn apart<R: Ring, W: Ring>(&mut self, x: &[&Share<Vec<R>>], f: &Truncation<R, W>) -> Result<Vec<Apart<Self, R>>> {
+        let (by, summands): (_, Vec<_>) = (f.by as usize, x.iter().copied().map(Summands::Shared).collect());
+        let begun = self.begin_split(&summands, f)?;
+        let own = summands.iter().map(|x| self.deal_low_planes(x, by)).collect::<Result<_>>()?;
+        let of_next = summands.iter().map(|x| self.draw_low_planes(x, by)).collect();
+        let wholes = self.finish_split(begun, f)?;
+        let of_previous = summands.iter().map(|x| self.receive_low_planes(x, by)).collect::<Result<_>>()?;
+        let mut thirds: [Vec<[Vec<Share<Plane>>; 2]>; NODES] = [own, of_next, of_previous];
+        // By their dealers.
+        thirds.rotate_right(self.me());
+        let mut thirds = thirds.map(Vec::into_iter);
         let apart = wholes.into_iter().map(|less_carry| {
             let parts: Vec<_> = thirds.iter_mut().map(|third| third.next().expect("planes of every vector")).collect();
             let low = [0, 1].map(|side| (0..by).map(|j| concat(&parts, side, j)).collect());
             Apart { less_carry, low }
         });
         Ok(apart.collect())
-    }
-
-    /// The low planes of s and of t, of a third.
-    fn low_planes<R: Ring>(
-        &mut self,
-        x: &[Summands<'_, R>],
-        by: usize,
-        dealer: usize,
-    ) -> Result<Vec<[Vec<Share<Plane>>; 2]>> {
-        let each = x.iter().map(|x| match (dealer + NODES - self.me()) % NODES {
-            0 => self.deal_low_planes(x, by),
-            1 => Ok(self.draw_low_planes(x, by, dealer)),
-            _ => self.receive_low_planes(x, by, dealer),
-        });
-        each.collect()
     }
 
     /// The dealer: component p masks component p + 1 from node p + 1.
@@ -156,21 +152,16 @@ impl Rep3 {
     }
 
     /// Node p + 2 draws component p.
-    fn draw_low_planes<R: Ring>(&mut self, x: &Summands<'_, R>, by: usize, dealer: usize) -> [Vec<Share<Plane>>; 2] {
-        let rows = third(x.rows(), dealer);
+    fn draw_low_planes<R: Ring>(&mut self, x: &Summands<'_, R>, by: usize) -> [Vec<Share<Plane>>; 2] {
+        let rows = third(x.rows(), self.next().0);
         let t = planes_of(x.t(rows.clone(), Dealer::Next), by);
         let drawn = Plane::random_all(&vec![rows.len(); by], &mut self.with_next);
         [shares(none(rows.len(), by), drawn), shares(t, none(rows.len(), by))]
     }
 
     /// Node p + 1 receives component p + 1.
-    fn receive_low_planes<R: Ring>(
-        &mut self,
-        x: &Summands<'_, R>,
-        by: usize,
-        dealer: usize,
-    ) -> Result<[Vec<Share<Plane>>; 2]> {
-        let rows = third(x.rows(), dealer);
+    fn receive_low_planes<R: Ring>(&mut self, x: &Summands<'_, R>, by: usize) -> Result<[Vec<Share<Plane>>; 2]> {
+        let rows = third(x.rows(), self.previous().0);
         let t = planes_of(x.t(rows.clone(), Dealer::Previous), by);
         let words = vec![words_for(rows.len()); by];
         let received = Arriving::new(self.previous(), words).finish(&mut self.session)?;

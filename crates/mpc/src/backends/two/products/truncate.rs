@@ -13,6 +13,7 @@
 use tacit_math::{Plane, Ring};
 
 use crate::backends::two::{Share, Two};
+use crate::split::{assert_products, assert_truncation};
 use crate::{Apart, Backend, Result, Split};
 
 /// The widest truncation whose wrap is injected into words of 32 bits.
@@ -24,6 +25,7 @@ impl Two {
         x: &[&Share<Vec<R>>],
         f: &impl Split<R>,
     ) -> Result<Vec<Share<Vec<R>>>> {
+        assert_products(f);
         let mut own = Vec::with_capacity(x.len());
         let factors: Vec<Vec<[Share<Vec<R>>; 2]>> = x
             .iter()
@@ -71,7 +73,7 @@ impl Two {
     }
 
     fn truncated_less<R: Ring>(&mut self, x: &[&Share<Vec<R>>], by: usize, less: R) -> Result<Vec<Share<Vec<R>>>> {
-        assert!(by >= 1 && by <= R::BITS as usize - 2, "truncation leaves a number's sign");
+        assert_truncation::<R>(by);
         let (by_bits, quarter) = (by as u32, R::ONE.shl(R::BITS - 2));
         let first = self.me() == 0;
         let (before, after) =

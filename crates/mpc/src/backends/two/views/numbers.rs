@@ -17,7 +17,7 @@ use crate::backends::two::products::multiply::{chosen, packed_elements, weighted
 use crate::backends::two::strategy::MANY;
 use crate::backends::two::{Share, Two};
 use crate::bits::planes_of;
-use crate::{Backend, Block, LinearScan, Place, Result, Rows, Split};
+use crate::{Backend, Block, LinearScan, MatrixProduct, Place, Result, Rows, Split};
 
 fn selected(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     let r64 = b.select(&x.bits.iter().collect::<Vec<_>>(), &x.r64.iter().collect::<Vec<_>>())?;
@@ -57,6 +57,17 @@ fn truncated_products(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     let [x0, x1] = [0, 1].map(|which| &x.r64[which]);
     let r64 = b.multiply_truncate(&[vec![(x0, x1)], vec![(x1, x1)]], 16)?;
     Ok(Rows { r64, ..Rows::empty(x.rows) })
+}
+
+/// A row of two elements times a column of two: as it is, then truncated.
+fn matrices(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    let r64 = b.matrix_products(&[MatrixProduct::new(&x.r64[0], &x.r64[1], [1, 2, 1])])?;
+    Ok(Rows { r64, ..Rows::empty(1) })
+}
+
+fn truncated_matrices(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    let r64 = b.matrix_products_truncate(&[MatrixProduct::new(&x.r64[0], &x.r64[1], [1, 2, 1])], 16)?;
+    Ok(Rows { r64, ..Rows::empty(1) })
 }
 
 /// x^2 = s^2 + s 2 t + t^2.
@@ -150,6 +161,9 @@ const TRUNCATE: Protocol<'_> =
     Protocol { name: "truncate", strings: Strings::Elements(4), run: &truncated, ..MULTIPLY };
 const TRUNCATE_APART: Protocol<'_> = Protocol { name: "truncate apart", run: &truncated_apart, ..TRUNCATE };
 const TRUNCATE_PRODUCTS: Protocol<'_> = Protocol { name: "truncate products", run: &truncated_products, ..MULTIPLY };
+const MATRICES: Protocol<'_> = Protocol { name: "matrix product", run: &matrices, ..MULTIPLY };
+const TRUNCATE_MATRICES: Protocol<'_> =
+    Protocol { name: "truncate matrix product", run: &truncated_matrices, ..MULTIPLY };
 const SCAN: Protocol<'_> = Protocol { name: "scan product", run: &scanned, ..INJECT };
 const LOCAL: Protocol<'_> =
     Protocol { name: "summands and masks", shape: shape(0, 1), strings: Strings::None, used: None, run: &known_to_one };
@@ -186,6 +200,14 @@ fn streamed_products_tell_nothing() {
 fn products_of_elements_tell_nothing() {
     check(&MULTIPLY, 1, Source::Dealt, THIN);
     check(&ADD_UP, 1, Source::Dealt, THIN);
+}
+
+/// Inner products of the factors, and truncations of them: nothing else is sent.
+// views: Two::bilinear Two::bilinear_truncate Two::matrix_products Two::matrix_products_truncate
+#[test]
+fn matrix_products_tell_nothing() {
+    check(&MATRICES, 2, Source::Dealt, THIN);
+    check(&TRUNCATE_MATRICES, 2, Source::Dealt, THIN);
 }
 
 /// A truncation's own bits go into an AND, whose product is injected.
