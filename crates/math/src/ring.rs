@@ -116,6 +116,11 @@ pub fn scale<R: Ring>(x: &[R], by: R) -> Vec<R> {
     lanes::vector(x.len(), LEAST, 1, |lane, room| room.extend(x[lane].iter().map(|&a| a.mul(by))))
 }
 
+/// Every element modulo 2^64.
+pub fn narrow(x: &[u128]) -> Vec<u64> {
+    lanes::vector(x.len(), LEAST, 1, |lane, room| room.extend(x[lane].iter().map(|&a| a as u64)))
+}
+
 /// Inclusive prefix sums: `out[i] = x[0] + ... + x[i]`. A lane begins with the sum of those before it.
 pub fn prefix_sum<R: Ring>(x: &[R]) -> Vec<R> {
     let before = sums_before(x, &lanes::cut(x.len(), LEAST, 1));

@@ -107,6 +107,9 @@ pub trait Backend: SharedTypes {
     /// rounded, of all sums s + t of one number not the same may come out.
     fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>>;
 
+    /// The same numbers modulo 2^64. Local.
+    fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64>;
+
     /// x / 2^by, rounded to one of the two integers beside it if it is none, for |x| <= 2^(k-2) - 1. To which one is a
     /// function of shares and no secret from who knows x, the result and some of them: docs/protocols/arrays.md. The
     /// mean error is zero if the shares are uniform.

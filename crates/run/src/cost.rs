@@ -76,6 +76,10 @@ pub fn cost(
     let mut sizes = rows.clone();
     let step = |(operator, declared): (&Operator, StepCost)| {
         sizes.insert(operator.id(), declared.rows);
+        if let Operator::Program(program) = operator {
+            let rows = |output| (output.id, program.result(output).elements());
+            sizes.extend(program.outputs.iter().map(rows));
+        }
         let processor = (engine.rows)(prices).seconds(operator, worked_on(operator, &sizes)?);
         let seconds = declared.communication.seconds(network) + (processor + declared.processor.as_secs_f64());
         Ok(OperatorCost { step: operator.name(), declared, seconds })

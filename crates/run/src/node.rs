@@ -93,10 +93,16 @@ impl<B: Backend> Held<B> {
         inputs.pop().ok_or_else(|| RunError::NoTable { operator: operator.name(), step: operator.id() })
     }
 
+    /// Holds the tables that an operator made: of several, the facts are of all together.
+    fn hold_all(&mut self, made: Vec<(usize, Table<B>)>) -> Facts {
+        let rows = made.iter().map(|(_, table)| table.rows()).sum();
+        let columns = made.iter().flat_map(|(_, table)| table.names().map(str::to_owned)).collect();
+        made.into_iter().for_each(|(step, table)| self.tables.insert(step, table));
+        Facts { rows: Some(rows), columns }
+    }
+
     fn hold(&mut self, operator: &Operator, table: Table<B>) -> Facts {
-        let facts = Facts { rows: Some(table.rows()), columns: table.names().map(str::to_owned).collect() };
-        self.tables.insert(operator.id(), table);
-        facts
+        self.hold_all(vec![(operator.id(), table)])
     }
 
     fn input(&mut self, operator: &Operator, data: Option<DataTable>) -> Result<Facts> {
@@ -106,8 +112,8 @@ impl<B: Backend> Held<B> {
 
     fn run(&mut self, operator: &Operator) -> Result<Facts> {
         let inputs = self.inputs(operator)?;
-        let made = self.executor.run(operator, inputs)?;
-        Ok(self.hold(operator, made))
+        let made = self.executor.make(operator, inputs)?;
+        Ok(self.hold_all(made))
     }
 
     fn release(&mut self, operator: &Operator) -> Result<Option<DataTable>> {

@@ -96,6 +96,8 @@ impl Rows {
             Operator::GroupBy(GroupBy { trusted: Some(_), .. }) => (0, self.trusted_group_by),
             // All sort, and bring rows to the edges of groups.
             Operator::GroupBy(_) | Operator::GroupJoin(_) | Operator::Window(_) => (0, self.group_by),
+            // A program's rows are the elements of what it is given or makes.
+            Operator::Program(_) => (0, self.project),
             Operator::Aggregate(_) => (0, self.aggregate),
             Operator::Sort(_) => (0, self.sort),
             Operator::Limit(_) => (0, self.limit),

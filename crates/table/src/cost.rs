@@ -155,14 +155,40 @@ impl<E: Costs> Forecast<E> {
     ) -> Result<StepCost> {
         let Self { executor, tables, parties, permits, last } = self;
         let inputs = operator.inputs().into_iter().map(|id| table(tables, operator, id).cloned());
-        let mut inputs = inputs.collect::<Result<Vec<Table<Tally<E>>>>>()?;
+        let inputs = inputs.collect::<Result<Vec<Table<Tally<E>>>>>()?;
         tables.retain(|id, _| last.get(id) != Some(&operator.id()));
         let beside = beside::<E>(executor.backend().memory(), &inputs);
         executor.backend_mut().take_memory();
         let needed = needed_permits(parties, operator, &inputs.iter().collect::<Vec<_>>())?;
         executor.permit(Permits::from_json(&Json::from(needed.clone()).to_string()).map_err(TableError::Internal)?);
         permits.extend(needed);
-        let (rows, table) = match operator {
+        let (rows, made) = match operator {
+            Operator::Program(_) => {
+                let tables = executor.make(operator, inputs)?;
+                (tables.iter().map(|(_, table)| table.rows()).sum(), tables)
+            }
+            _ => {
+                let (rows, table) = Self::one(executor, operator, inputs, input_rows, circuit)?;
+                (rows, table.into_iter().map(|table| (operator.id(), table)).collect())
+            }
+        };
+        tables.extend(made);
+        let communication = executor.backend_mut().take();
+        let (processor, circuits) = (executor.backend_mut().take_processor(), executor.backend_mut().take_circuits());
+        let most = executor.backend_mut().take_memory();
+        let memory = Memory { most, alone: most.saturating_sub(beside) };
+        Ok(StepCost { rows, communication, ahead: 0, processor, circuits, memory })
+    }
+
+    /// The rows of an operator's result, and its only table, if it has one.
+    fn one(
+        executor: &mut Executor<Tally<E>>,
+        operator: &Operator,
+        mut inputs: Vec<Table<Tally<E>>>,
+        input_rows: &HashMap<usize, usize>,
+        circuit: impl Fn(&mut Tally<E>, &CircuitPsi, [usize; 2]) -> Result<Matched<Tally<E>>>,
+    ) -> Result<(usize, Option<Table<Tally<E>>>)> {
+        Ok(match operator {
             Operator::Input(input) => {
                 let rows = input.rows.map_or_else(|| known(operator, input.id, input_rows), Ok)?;
                 executor.backend_mut().pass(in_clear(rows, input.columns.len()));
@@ -208,13 +234,7 @@ impl<E: Costs> Forecast<E> {
                 let table = executor.run(operator, inputs)?;
                 (table.rows(), Some(table))
             }
-        };
-        tables.extend(table.map(|table| (operator.id(), table)));
-        let communication = executor.backend_mut().take();
-        let (processor, circuits) = (executor.backend_mut().take_processor(), executor.backend_mut().take_circuits());
-        let most = executor.backend_mut().take_memory();
-        let memory = Memory { most, alone: most.saturating_sub(beside) };
-        Ok(StepCost { rows, communication, ahead: 0, processor, circuits, memory })
+        })
     }
 }
 

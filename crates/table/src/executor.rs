@@ -9,7 +9,7 @@ use crate::error::{Result, TableError};
 use crate::operator::{Kept, Operator};
 use crate::operators::trusted::Trusted;
 use crate::operators::{
-    aggregate, filter, group_by, group_join, input, join, order, pairs, project, release, resize, scalar, union, window,
+    aggregate, filter, group_by, group_join, input, join, order, pairs, program, project, release, resize, scalar, union, window,
 };
 use crate::parties::Parties;
 use crate::table::Table;
@@ -90,18 +90,14 @@ impl<B: Backend> Executor<B> {
         })
     }
 
-    /// Executes any operator but `input`, `kept`, `keep` and `release` on the tables of its inputs, in the order of
+    /// Executes any operator but `input`, `kept`, `keep`, `program` and `release` on the tables of its inputs, in the order of
     /// [`Operator::inputs`]. Columns that nobody else has are moved, and gone as soon as they are not needed.
     ///
     /// # Errors
     /// [`TableError::Input`] when the operator does not fit the tables; [`TableError::Policy`] before anything is sent,
     /// when a party is to see keys without a permit; [`TableError::Net`].
     pub fn run(&mut self, operator: &Operator, inputs: Vec<Table<B>>) -> Result<Table<B>> {
-        let expected = operator.inputs().len();
-        if inputs.len() != expected {
-            let what = WrongInput::TableCount { given: inputs.len(), needed: expected };
-            return Err(TableError::from(what).within(&operator.name()));
-        }
+        check_count(operator, &inputs)?;
         let Self { backend, permits, parties, hash } = self;
         let trusted = |permits: &mut Permits, party: Option<&String>, inputs: &[Table<B>]| {
             Trusted::of(permits, parties, operator, party, &inputs.iter().collect::<Vec<_>>())
@@ -133,8 +129,20 @@ impl<B: Backend> Executor<B> {
             | Operator::UniversalIds(_)
             | Operator::Kept(_)
             | Operator::Keep(_)
+            | Operator::Program(_)
             | Operator::Release(_) => Err(misplaced(operator, "run")),
         })
+    }
+
+    /// Executes any operator that [`Self::run`] does, or a program, of which it gives all tables, by the ids that
+    /// [`Operator::makes`] says.
+    ///
+    /// # Errors
+    /// Those of [`Self::run`].
+    pub fn make(&mut self, operator: &Operator, inputs: Vec<Table<B>>) -> Result<Vec<(usize, Table<B>)>> {
+        let Operator::Program(x) = operator else { return Ok(vec![(operator.id(), self.run(operator, inputs)?)]) };
+        check_count(operator, &inputs)?;
+        in_step(&mut self.backend, operator, |b| program::program(b, &inputs, x))
     }
 
     /// Opens a table to the operator's recipients; None at all others.
@@ -166,6 +174,13 @@ impl<E: Costs> Executor<Tally<E>> {
     pub(crate) fn permit(&mut self, permits: Permits) {
         self.permits = permits;
     }
+}
+
+/// Whether there are as many tables as an operator takes.
+fn check_count<B: Backend>(operator: &Operator, inputs: &[Table<B>]) -> Result<()> {
+    let (given, needed) = (inputs.len(), operator.inputs().len());
+    let wrong = || TableError::from(WrongInput::TableCount { given, needed }).within(&operator.name());
+    if given == needed { Ok(()) } else { Err(wrong()) }
 }
 
 /// The input of an operator that takes one table.

@@ -218,6 +218,34 @@ pub enum WrongInput {
     /// A table to be padded to its source without the source's size.
     #[error("rows are padded to those of their source: give its number of rows")]
     SourceRows,
+    /// A column with padding or NULLs where a program takes an array.
+    #[error("a program takes the column {column:?} as an array, and it has padding or NULLs")]
+    ArrayGaps {
+        /// The column.
+        column: String,
+    },
+    /// A column of strings, or numbers where a program takes bits.
+    #[error("a program takes the column {column:?} as an array, and it holds strings, or numbers where it takes bits")]
+    ArrayColumn {
+        /// The column.
+        column: String,
+    },
+    /// A column with more or fewer rows than a program's array has elements.
+    #[error("a program takes the column {column:?} as an array of {elements} elements, and it has {rows} rows")]
+    ArrayRows {
+        /// The column.
+        column: String,
+        /// Its rows.
+        rows: usize,
+        /// The array's elements.
+        elements: usize,
+    },
+    /// A column that a program names and takes as no array, or as arrays of different rings.
+    #[error("a program takes the column {column:?} as no array, or as arrays of different rings")]
+    ArrayTaken {
+        /// The column.
+        column: String,
+    },
     /// An estimate without a size that it depends on.
     #[error("the number of rows of step {step} is needed")]
     StepRows {

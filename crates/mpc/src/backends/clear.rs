@@ -141,6 +141,10 @@ impl Backend for Clear {
         Ok(each.collect())
     }
 
+    fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64> {
+        Open(ring::narrow(&x.0))
+    }
+
     // To the nearest integer, of which two are as near up.
     fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {
         let half = R::ONE.shl(by as u32 - 1);

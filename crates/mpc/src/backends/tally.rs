@@ -244,6 +244,10 @@ impl<E: Costs> Backend for Tally<E> {
         Ok(x.iter().map(|&c| c.clone()).collect())
     }
 
+    fn narrow(&self, x: &Counted) -> Counted {
+        self.vector::<u64>(x.rows)
+    }
+
     fn truncate<R: Ring>(&mut self, x: &[&Counted], by: usize) -> Result<Vec<Counted>> {
         let cost = self.engine.truncate(&lengths(x), by, size_of::<R>());
         self.pay(cost);

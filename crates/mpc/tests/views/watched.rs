@@ -317,6 +317,10 @@ impl<B: Networked> Backend for Watched<B> {
         self.call("split_product", shares, |b| b.split_product(x, f), results)
     }
 
+    fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64> {
+        self.inner.narrow(x)
+    }
+
     fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {
         self.injections += x.len();
         let shares = vectors::<R, _>("x", x.iter().copied());

@@ -5,6 +5,7 @@ mod integer;
 mod keeping;
 mod kind;
 mod matching;
+mod program;
 mod relational;
 mod window;
 
@@ -12,6 +13,7 @@ pub use expression::{Call, Expression, Function};
 pub use keeping::{Keep, Kept};
 pub use kind::{Encoding, Kind, Repr};
 pub use matching::{CircuitPsi, Psi, PsiKey, PsiSide, UniversalIds};
+pub use program::{ArrayInput, ArrayOutput, ArrayProgram};
 pub use relational::{
     Aggregate, AggregateFunction, Aggregation, Broadcast, Filter, GroupBy, GroupJoin, Input, InputColumn, Join,
     KeptSides, Limit, OutputColumn, Pairs, Project, Rank, Release, Resize, Sort, SortKey, Union, UnionColumn,
@@ -63,6 +65,8 @@ pub enum Operator {
     Limit(Limit),
     /// Rows without padding.
     Resize(Resize),
+    /// A program on arrays.
+    Program(ArrayProgram),
     /// A kept table becomes a table of this session.
     Kept(Kept),
     /// Shares kept by the nodes for later sessions.
@@ -94,7 +98,7 @@ impl Operator {
         let malformed = |error: serde_json::Error| WrongInput::Operators { detail: error.to_string() };
         let operators: Vec<Self> = serde_json::from_str(text).map_err(malformed)?;
         let mut ids = HashSet::new();
-        match operators.iter().find(|operator| !ids.insert(operator.id())) {
+        match operators.iter().find(|operator| !operator.ids().into_iter().all(|id| ids.insert(id))) {
             Some(twice) => Err(WrongInput::RepeatedId { operator: twice.name() }.into()),
             None => Ok(operators),
         }
@@ -128,9 +132,26 @@ impl Operator {
             Self::Sort(x) => x.id,
             Self::Limit(x) => x.id,
             Self::Resize(x) => x.id,
+            Self::Program(x) => x.id,
             Self::Kept(x) => x.id,
             Self::Keep(x) => x.id,
             Self::Release(x) => x.id,
+        }
+    }
+
+    /// The ids of the steps under which its tables are found. Of every operator but a program that is its own.
+    pub fn makes(&self) -> Vec<usize> {
+        match self {
+            Self::Program(x) => x.outputs.iter().map(|output| output.id).collect(),
+            _ => vec![self.id()],
+        }
+    }
+
+    /// All ids that are its alone.
+    fn ids(&self) -> Vec<usize> {
+        match self {
+            Self::Program(x) => [vec![x.id], self.makes()].concat(),
+            _ => vec![self.id()],
         }
     }
 
@@ -154,6 +175,7 @@ impl Operator {
             Self::Sort(_) => "sort",
             Self::Limit(_) => "limit",
             Self::Resize(_) => "resize",
+            Self::Program(_) => "program",
             Self::Kept(_) => "kept",
             Self::Keep(_) => "keep",
             Self::Release(_) => "release",
@@ -204,6 +226,7 @@ impl Operator {
             Self::Sort(x) => vec![x.input],
             Self::Limit(x) => vec![x.input],
             Self::Resize(x) => vec![x.input],
+            Self::Program(x) => x.steps(),
             Self::Keep(x) => vec![x.input],
             Self::Release(x) => vec![x.input],
         }

@@ -22,6 +22,7 @@ pub(crate) mod pairs;
 mod partners;
 mod picked;
 mod picks;
+pub(crate) mod program;
 pub(crate) mod project;
 mod rank;
 pub(crate) mod release;

@@ -5,4 +5,5 @@ mod engines;
 mod faults;
 mod kept;
 mod orders;
+mod programs;
 mod world;

@@ -332,6 +332,10 @@ impl<B: Dealing + 'static> Backend for Engine<B> {
         if self.is_real() { self.inner.split_product(x, f) } else { self.mul(x, x) }
     }
 
+    fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64> {
+        self.inner.narrow(x)
+    }
+
     fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {
         if self.is_real() { self.inner.truncate(x, by) } else { self.mul(x, x) }
     }

@@ -29,7 +29,7 @@ mod shuffle;
 mod split;
 mod truncate;
 
-use tacit_math::{Plane, Prg, Ring, Seed};
+use tacit_math::{Plane, Prg, Ring, Seed, ring};
 use tacit_net::{PartyId, Session};
 
 pub use costs::Rep3Costs;
@@ -250,6 +250,10 @@ impl Backend for Rep3 {
 
     fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
         self.split_products(x, f)
+    }
+
+    fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64> {
+        Share { mine: ring::narrow(&x.mine), next: ring::narrow(&x.next) }
     }
 
     fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {

@@ -1,6 +1,6 @@
 //! The engine's trait: every operation of [`Backend`] and the function that runs it.
 
-use tacit_math::{Plane, Ring};
+use tacit_math::{Plane, Ring, ring};
 use tacit_net::{PartyId, Session};
 
 use super::garbled::{self, Input};
@@ -184,6 +184,10 @@ impl Backend for Two {
 
     fn split_product<R: Ring>(&mut self, x: &[&Self::Vector<R>], f: &impl Split<R>) -> Result<Vec<Self::Vector<R>>> {
         self.split_products(x, f)
+    }
+
+    fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64> {
+        Share(ring::narrow(&x.0))
     }
 
     fn truncate<R: Ring>(&mut self, x: &[&Self::Vector<R>], by: usize) -> Result<Vec<Self::Vector<R>>> {

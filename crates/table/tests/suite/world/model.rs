@@ -140,6 +140,7 @@ fn step(operator: &Operator, from: &[&Clear], inputs: &HashMap<usize, Clear>) ->
         Operator::Psi(_) | Operator::CircuitPsi(_) | Operator::UniversalIds(_) => {
             unreachable!("these need an intersection protocol, which this room has none of")
         }
+        Operator::Program(_) => unreachable!("programs have a model of their own"),
         Operator::Kept(_) | Operator::Keep(_) => unreachable!("these go through files, not through a plan alone"),
         Operator::Release(x) => select(from[0], &x.columns),
     }

@@ -46,16 +46,16 @@ pub fn run<B: Backend>(
     let mut learnt = HashMap::new();
     for operator in &plan.operators {
         let mut inputs: Vec<Table<B>> = operator.inputs().iter().map(|id| tables[id].clone()).collect();
-        let table = match operator {
-            Operator::Input(input) => executor.input(operator, data(&input.owner, input.id))?,
+        let made = match operator {
+            Operator::Input(input) => vec![(input.id, executor.input(operator, data(&input.owner, input.id))?)],
             Operator::Release(_) => {
                 let opened = executor.release(operator, inputs.remove(0))?;
                 learnt.extend(opened.map(|opened| (operator.id(), Clear::from_data(&opened))));
                 continue;
             }
-            _ => executor.run(operator, inputs)?,
+            _ => executor.make(operator, inputs)?,
         };
-        tables.insert(operator.id(), table);
+        tables.extend(made);
     }
     Ok(learnt)
 }

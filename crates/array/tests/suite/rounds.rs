@@ -1,0 +1,102 @@
+//! Instructions of one kind share their rounds, and what is sent is a function of the program alone.
+
+use serde_json::json;
+use tacit_math::Prg;
+use tacit_mpc::backends::{Networked, Rep3, Two};
+use tacit_views::seed;
+
+use super::random::program;
+use super::world::{Writer, declared, drawn, in_clear, on_nodes};
+
+const BOUNDS: (i128, i128) = (-1000, 1000);
+
+/// Pairs of inputs with a product, and what is done with it.
+fn products(count: usize, then: impl Fn(&mut Writer, usize, usize)) -> (Writer, Vec<usize>) {
+    let mut writer = Writer::default();
+    let mut last = vec![];
+    for k in 0..count {
+        let [x, y] = [0, 1].map(|_| writer.input(&[3 + k], 64, BOUNDS));
+        let operation = json!({"op": "multiply", "cut": 8, "floor": false});
+        let product = writer.node(operation, &[x, y], &[3 + k], 64, (-4000, 4000));
+        then(&mut writer, product, x);
+        last.push(writer.nodes.len() - 1);
+    }
+    (writer, last)
+}
+
+#[test]
+fn what_is_alike_and_ready_shares_its_rounds() {
+    let compared = |writer: &mut Writer, product: usize, x: usize| {
+        let shape = writer.nodes[product]["shape"][0].as_u64().expect("a size") as usize;
+        let less = writer.node(json!({"op": "less"}), &[product, x], &[shape], 1, (0, 1));
+        writer.node(json!({"op": "select"}), &[less, product, x], &[shape], 64, (-4000, 4000));
+    };
+    let [(one, last_of_one), (five, last_of_five)] = [1, 5].map(|count| products(count, compared));
+    let rounds = |writer: &Writer, last: &[usize]| {
+        let program = writer.program();
+        [declared::<Rep3>(&program, last).rounds, declared::<Two>(&program, last).rounds]
+    };
+    assert_eq!(rounds(&one, &last_of_one), rounds(&five, &last_of_five));
+}
+
+#[test]
+fn what_waits_longest_goes_first() {
+    let mut writer = Writer::default();
+    let x = writer.input(&[4], 64, BOUNDS);
+    let less = writer.node(json!({"op": "less"}), &[x, x], &[4], 1, (0, 1));
+    let count = writer.node(json!({"op": "count"}), &[less], &[4], 64, (0, 1));
+    let other = writer.input(&[4], 64, BOUNDS);
+    let late = writer.node(json!({"op": "multiply", "cut": 0, "floor": false}), &[other, other], &[4], 64, (0, 1_000_000));
+    let joined = writer.node(json!({"op": "multiply", "cut": 0, "floor": false}), &[count, x], &[4], 64, BOUNDS);
+    let together = declared::<Rep3>(&writer.program(), &[joined, late]).rounds;
+    assert_eq!(together, declared::<Rep3>(&writer.program(), &[joined]).rounds, "the product waits for the other one");
+}
+
+#[test]
+fn nothing_is_done_that_no_result_needs() {
+    let (writer, last) = products(2, |_, _, _| ());
+    let program = writer.program();
+    let [one, both] = [&last[..1], &last[..]].map(|outputs| declared::<Rep3>(&program, outputs).sent);
+    assert!(one[0] < both[0]);
+}
+
+/// Two sets of data: the same messages, in the same order, of the same sizes.
+fn same_messages<B: Networked>(name: &str) {
+    let mut prg = Prg::new(&seed(name));
+    for _ in 0..4 {
+        let (program, outputs) = program(&mut prg, 12);
+        let runs: [Vec<_>; 2] = [(); 2].map(|()| {
+            let given = drawn(&program, &mut prg);
+            on_nodes::<B>(&program, &given, &outputs).into_iter().map(|seen| seen.messages).collect()
+        });
+        let as_text = |messages: &tacit_net::Message| {
+            format!("{} {} {:?} {:?} {}", messages.step, messages.round, messages.peer, messages.direction, messages.bytes)
+        };
+        let [first, second] = runs.map(|run: Vec<Vec<tacit_net::Message>>| {
+            run.iter().map(|messages| messages.iter().map(as_text).collect::<Vec<_>>()).collect::<Vec<_>>()
+        });
+        assert_eq!(first, second);
+        assert!(first.iter().any(|messages| !messages.is_empty()), "a program that sends nothing shows nothing");
+    }
+}
+
+#[test]
+fn three_nodes_send_what_the_program_says() {
+    same_messages::<Rep3>("messages of three nodes");
+}
+
+#[test]
+fn two_nodes_send_what_the_program_says() {
+    same_messages::<Two>("messages of two nodes");
+}
+
+#[test]
+fn an_input_that_is_taken_twice_is_given_once() {
+    let mut writer = Writer::default();
+    let x = writer.input(&[2], 64, BOUNDS);
+    let again = writer.node(json!({"op": "input", "index": 0}), &[], &[2, 1], 64, BOUNDS);
+    let sum = writer.node(json!({"op": "add"}), &[x, again], &[2, 2], 64, (-2000, 2000));
+    let program = writer.program();
+    let given = vec![super::plain::Plain::new(&[2], vec![1, 10])];
+    assert_eq!(in_clear(&program, &given, &[sum, x]), [vec![2, 11, 11, 20], vec![1, 10]]);
+}

@@ -1,0 +1,100 @@
+//! The members of `program`: a program on arrays, whose inputs are columns and whose results are tables of one column.
+
+use serde::{Deserialize, Serialize};
+use tacit_array::{Instruction, Instructions, Ring};
+
+use super::kind::{Kind, Repr};
+
+/// `program`: instructions on arrays. The step itself has no table: each result has one, under an id of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "ProgramJson")]
+pub struct ArrayProgram {
+    /// Step id.
+    pub id: usize,
+    /// The arrays that it is given, as the instructions count them.
+    pub inputs: Vec<ArrayInput>,
+    /// What it computes.
+    pub nodes: Instructions,
+    /// Its results.
+    pub outputs: Vec<ArrayOutput>,
+}
+
+/// An array that a program is given: a column, row by row.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArrayInput {
+    /// Step of the table.
+    pub step: usize,
+    /// Its column.
+    pub column: String,
+}
+
+/// A result of a program, which becomes a table.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArrayOutput {
+    /// The step id that its table has.
+    pub id: usize,
+    /// The position of its instruction.
+    pub node: usize,
+    /// The name of its column.
+    pub column: String,
+    /// The kind of its column.
+    pub kind: Kind,
+}
+
+impl ArrayProgram {
+    /// The steps whose tables it takes, each once.
+    pub fn steps(&self) -> Vec<usize> {
+        let mut steps: Vec<usize> = vec![];
+        for input in &self.inputs {
+            if !steps.contains(&input.step) {
+                steps.push(input.step);
+            }
+        }
+        steps
+    }
+
+    /// The instruction of a result.
+    pub fn result(&self, output: &ArrayOutput) -> &Instruction {
+        &self.nodes.all()[output.node]
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProgramJson {
+    id: usize,
+    inputs: Vec<ArrayInput>,
+    nodes: Instructions,
+    outputs: Vec<ArrayOutput>,
+}
+
+impl TryFrom<ProgramJson> for ArrayProgram {
+    type Error = String;
+
+    fn try_from(ProgramJson { id, inputs, nodes, outputs }: ProgramJson) -> Result<Self, String> {
+        if let Some((index, _)) = nodes.given().find(|(index, _)| *index >= inputs.len()) {
+            return Err(format!("program {id} takes input {index} of {}", inputs.len()));
+        }
+        for output in &outputs {
+            let node = nodes.all().get(output.node);
+            let node = node.ok_or_else(|| format!("program {id} has no node {}", output.node))?;
+            if !holds(output.kind, node) {
+                let (ArrayOutput { column, .. }, Instruction { low, high, .. }) = (output, node);
+                return Err(format!("program {id}: the kind of {column:?} does not hold numbers from {low} to {high}"));
+            }
+        }
+        Ok(Self { id, inputs, nodes, outputs })
+    }
+}
+
+/// Whether a column of this kind has all numbers of a result.
+fn holds(kind: Kind, node: &Instruction) -> bool {
+    let fits = match (kind.repr, node.ring) {
+        (Repr::Bits, _) => kind.width <= 128,
+        (Repr::Ring64, Ring::Ring64) | (Repr::Ring128, Ring::Ring128) => true,
+        _ => false,
+    };
+    fits && !kind.nullable && (node.elements() == 0 || kind.low() <= node.low && node.high <= kind.high())
+}
