@@ -237,6 +237,15 @@ def test_each_operator_has_its_permit(folder: Path) -> None:
     assert [permit.recipients for permit in plan.permits if permit.kind == "answer"] == [("a",)]
 
 
+def test_parties_elsewhere_start_the_same_script(folder: Path) -> None:
+    question = asked(folder, line, "x", "y")
+    path = folder / "federation.toml"
+    path.write_text(path.read_text().replace("127.0.0.1:7122", "10.0.0.5:7122"))
+    elsewhere = connected(folder)
+    with pytest.raises(tacit.InputError, match=r"c is at no address .* start `tacit run SCRIPT --name NAME` at each"):
+        elsewhere.parties_here(elsewhere.plan(question.text))
+
+
 def test_a_doctor_looks_at_arrays(folder: Path) -> None:
     members = connected(folder).federation.members
     found = {each.subject: each for each in own_checks(members, "b")}
