@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -207,3 +211,26 @@ def test_owners_rules_hold() -> None:
     with pytest.raises(PolicyRefusal, match="certain programs"):
         other = text(lambda x, y: {"w": x.sum(axis=0), "share": y.mean()})
         compile_query(other, replace(CATALOG, arrays=(listed, Y)), ("b",), today=day)
+
+
+PLACED = """
+from tests.programs.test_placing import fit, placed
+from tacit.plan import plan_hash
+print(plan_hash(placed(fit)).hex())
+"""
+
+
+def test_other_processes_place_the_same() -> None:
+    """Python orders sets anew in each process: no plan may depend on it."""
+    hashes = {
+        subprocess.run(
+            [sys.executable, "-c", PLACED],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            cwd=Path(__file__).parents[2],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("1", "2", "3")
+    }
+    assert hashes == {plan_hash(placed(fit)).hex()}
