@@ -182,6 +182,24 @@ def test_what_every_party_holds_against_its_own_offers(folder: Path) -> None:
         connected(folder).plan(question.text)
 
 
+def test_a_text_that_names_other_arrays_is_another_program(folder: Path) -> None:
+    path = folder / "offers" / "b.toml"
+    question = asked(folder, lambda x, k: x[:, 0] * k, "x", "k")
+    path.write_text(path.read_text() + '[arrays.m]\nshape = [40]\ndtype = "int32"\nmin = -9\nmax = 9\n')
+    fed = connected(folder)
+    fed.plan(question.text, ["a", "b"])
+    assert question.text.count('"array":"k"') == 1
+    with pytest.raises(
+        tacit.PolicyError, match="refused by a: allow: the array x is open to certain programs, and not"
+    ):
+        fed.plan(question.text.replace('"array":"k"', '"array":"m"'), ["a", "b"])
+    with pytest.raises(tacit.PolicyError, match="refused by b: closed: the array m is closed"):
+        fed.plan(question.text.replace('"array":"k"', '"array":"m"'), "a")
+    for changed in (question.text + " ", question.text.replace(",", ", ", 1), question.text.replace('"k"', '"none"')):
+        with pytest.raises(tacit.InputError):
+            fed.plan(changed, "a")
+
+
 def test_explain_says_what_refuses(folder: Path) -> None:
     fed = connected(folder)
     train, x, y = fed.program(line), fed.private("a", "x"), fed.private("b", "y")
