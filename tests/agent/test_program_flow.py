@@ -234,6 +234,8 @@ def test_verdicts_of_a_program(folder: Path, capsys: pytest.CaptureFixture[str])
     )
     assert main([*command, "--to", "c"]) == 3
     assert "refused by a: recipient: c is no recipient of the array x" in capsys.readouterr().out
+    assert main(["policy", "test", "train.py", *command[3:]]) == 2
+    assert "train.py: is a script; give the text of its program" in capsys.readouterr().err
 
 
 def test_arrays_are_saved_without_objects(tmp_path: Path, folder: Path) -> None:
