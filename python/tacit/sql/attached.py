@@ -82,6 +82,12 @@ class Attached:
             self.made[name] = Marked(_renamed(plain.relation, new), tuple(new.values()), outer, name, at)
         return ColumnRef(self.known[plain][""], Boolean(), False, at)
 
+    def takes_rows(self, expr: Expr) -> bool:
+        """Whether an expression uses a column of the query's own rows, be it in the correlation of a subquery."""
+        return any(
+            name not in self.made or any(map(self.takes_rows, self.made[name].outer)) for name in columns_of(expr)
+        )
+
     def added(
         self, relation: Relation, used: Iterable[str], over: Callable[[Expr], Expr] = lambda each: each
     ) -> Relation:

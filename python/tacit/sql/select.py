@@ -118,19 +118,23 @@ class Select:
     def _grouping(self, source: Relation, items: list[tuple[str, exp.Expr]], terms: list[Key]) -> Grouping | None:
         group, having = self.node.args.get("group"), self.node.args.get("having")
         nodes = [node for _, node in items] + [term.node for term in terms]
-        if group is None and having is None and not any(has_aggregate(node) for node in nodes):
+        aggregated = having is not None or any(has_aggregate(node) for node in nodes)
+        if group is None and not aggregated:
             return None
         sets = [[]] if group is None else self._group_keys(group, items)
+        if group is not None and group.args.get("all") and sets == [[]] and not aggregated:
+            return None  # Of the rows nothing is shown: DuckDB groups nothing.
         argument = self._expressions("the argument of an aggregate").bind
         return Grouping(source, sets, argument, self.clause.taken, self.text)
 
     def _group_keys(self, group: exp.Group, items: list[tuple[str, exp.Expr]]) -> list[list[Expr]]:
         """The keys of each grouping set."""
         only(group, self.text, {"expressions", "all"}, "GROUP BY")
-        sets = grouping_sets(group, self.text)
-        if group.args.get("all"):
-            sets = [[node for _, node in items if not has_aggregate(node)]]
         bind = self._expressions("GROUP BY")
+        if group.args.get("all"):
+            shown = [self._group_key(bind.bind(node)) for _, node in items if not has_aggregate(node)]
+            return [[key for key in shown if self.attached.takes_rows(key)]]
+        sets = grouping_sets(group, self.text)
         return [[self._group_key(bind.bind(_ordinal(node, items, self.text))) for node in nodes] for nodes in sets]
 
     def _group_key(self, key: Expr) -> Expr:
