@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 
@@ -50,14 +50,9 @@ def place_program(text: str, catalog: Catalog, recipients: tuple[str, ...], toda
     check_engine(catalog)
     program = read(text)
     arrays = _offered(program, catalog)
-    for party, role in [
-        *((each, "recipient") for each in recipients),
-        *((each.owner, "owner") for each in arrays.values()),
-    ]:
-        check_party(party, role, catalog)
-    ruling = check_program(
-        tuple(dict.fromkeys(arrays.values())), program_hash(digest(text)), recipients, today or _today()
-    )
+    _check_parties(arrays.values(), recipients, catalog)
+    given = tuple(dict.fromkeys(arrays.values()))
+    ruling = check_program(given, program_hash(digest(text)), recipients, today or datetime.now(UTC).date())
     outputs = released(program.graph, optimised(program.graph, program.outputs).after)
     placing = _Placing(outputs, lower_program(outputs), arrays, recipients)
     found = replace(catalog, kept=(), broken=())
@@ -65,8 +60,11 @@ def place_program(text: str, catalog: Catalog, recipients: tuple[str, ...], toda
     return PlacedPlan(text, catalog.engine, catalog.nodes, recipients, steps, disclosures, found, ruling=ruling)
 
 
-def _today() -> date:
-    return datetime.now(UTC).date()
+def _check_parties(arrays: Iterable[OfferedArray], recipients: tuple[str, ...], catalog: Catalog) -> None:
+    for party in recipients:
+        check_party(party, "recipient", catalog)
+    for array in arrays:
+        check_party(array.owner, "owner", catalog)
 
 
 def _offered(program: Read, catalog: Catalog) -> dict[str, OfferedArray]:

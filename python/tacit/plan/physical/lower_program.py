@@ -28,6 +28,13 @@ def kind_of_array(array: Array) -> Kind:
     return Kind(ring, width_of(bounds), array.low < 0, False)
 
 
+def instruction_of(array: Array, op: str, args: tuple[int, ...], **parameters: Parameter) -> Instruction:
+    """An instruction that makes an array."""
+    ring = 1 if array.dtype == "bool" else array.ring
+    bounds = str(array.low), str(array.high)
+    return Instruction(op, args, array.shape, ring, array.fraction, *bounds, tuple(parameters.items()))
+
+
 @dataclass(frozen=True)
 class Lowered:
     """Instructions in order. inputs: the nodes of what is given, in the order of their indices. places: of outputs."""
@@ -117,11 +124,7 @@ class _Lowering:
                 return self._made(node, _name(node), node.args, **_tuples(parameters(operation)))
 
     def _made(self, node: Node, op: str, args: tuple[Node, ...], **parameters: Parameter) -> Instruction:
-        array = node.array
-        taken = tuple(self.places[arg.number] for arg in args)
-        ring = 1 if array.dtype == "bool" else array.ring
-        bounds = str(array.low), str(array.high)
-        return Instruction(op, taken, array.shape, ring, array.fraction, *bounds, tuple(parameters.items()))
+        return instruction_of(node.array, op, tuple(self.places[arg.number] for arg in args), **parameters)
 
 
 def _is_same(operation: Operation) -> bool:
