@@ -182,6 +182,24 @@ def test_what_every_party_holds_against_its_own_offers(folder: Path) -> None:
         connected(folder).plan(question.text)
 
 
+def test_a_text_that_names_other_arrays_is_another_program(folder: Path) -> None:
+    path = folder / "offers" / "b.toml"
+    question = asked(folder, lambda x, k: x[:, 0] * k, "x", "k")
+    path.write_text(path.read_text() + '[arrays.m]\nshape = [40]\ndtype = "int32"\nmin = -9\nmax = 9\n')
+    fed = connected(folder)
+    fed.plan(question.text, ["a", "b"])
+    assert question.text.count('"array":"k"') == 1
+    with pytest.raises(
+        tacit.PolicyError, match="refused by a: allow: the array x is open to certain programs, and not"
+    ):
+        fed.plan(question.text.replace('"array":"k"', '"array":"m"'), ["a", "b"])
+    with pytest.raises(tacit.PolicyError, match="refused by b: closed: the array m is closed"):
+        fed.plan(question.text.replace('"array":"k"', '"array":"m"'), "a")
+    for changed in (question.text + " ", question.text.replace(",", ", ", 1), question.text.replace('"k"', '"none"')):
+        with pytest.raises(tacit.InputError):
+            fed.plan(changed, "a")
+
+
 def test_explain_says_what_refuses(folder: Path) -> None:
     fed = connected(folder)
     train, x, y = fed.program(line), fed.private("a", "x"), fed.private("b", "y")
@@ -216,6 +234,8 @@ def test_verdicts_of_a_program(folder: Path, capsys: pytest.CaptureFixture[str])
     )
     assert main([*command, "--to", "c"]) == 3
     assert "refused by a: recipient: c is no recipient of the array x" in capsys.readouterr().out
+    assert main(["policy", "test", "train.py", *command[3:]]) == 2
+    assert "train.py: is a script; give the text of its program" in capsys.readouterr().err
 
 
 def test_arrays_are_saved_without_objects(tmp_path: Path, folder: Path) -> None:
@@ -235,6 +255,15 @@ def test_each_operator_has_its_permit(folder: Path) -> None:
     plan = place_program(question.text, question.connection.federation.catalog, ("a",))
     assert [type(step) for step in plan.steps[-3:]] == [ProgramStep, ReleaseStep, ResultStep]
     assert [permit.recipients for permit in plan.permits if permit.kind == "answer"] == [("a",)]
+
+
+def test_parties_elsewhere_start_the_same_script(folder: Path) -> None:
+    question = asked(folder, line, "x", "y")
+    path = folder / "federation.toml"
+    path.write_text(path.read_text().replace("127.0.0.1:7122", "10.0.0.5:7122"))
+    elsewhere = connected(folder)
+    with pytest.raises(tacit.InputError, match=r"c is at no address .* start `tacit run SCRIPT --name NAME` at each"):
+        elsewhere.parties_here(elsewhere.plan(question.text))
 
 
 def test_a_doctor_looks_at_arrays(folder: Path) -> None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tacit.agent.addresses import is_loopback
 from tacit.agent.answer import Answer
+from tacit.agent.array_answer import gives_arrays
 from tacit.agent.deployed import DEPLOYED
 from tacit.agent.diagnosis import as_run_error
 from tacit.agent.explanation import Explanation, tables_html, tables_text
@@ -223,11 +224,12 @@ class Connection:
             return (self.party,)
         elsewhere = [name for name in names if not is_loopback(self.federation.address(name))]
         if elsewhere and len(names) > 1:
+            query = 'start `tacit party --name NAME "SELECT ..."` at each organisation instead, with the same query'
+            script = "start `tacit run SCRIPT --name NAME` at each organisation instead, with the same script"
             raise RunError(
                 Fault.INPUT,
                 f"{self.path}: {' and '.join(elsewhere)} {'is' if len(elsewhere) == 1 else 'are'} at no address "
-                "of this machine alone, as 127.0.0.1 is; "
-                'start `tacit party --name NAME "SELECT ..."` at each organisation instead, with the same query.',
+                f"of this machine alone, as 127.0.0.1 is; {script if gives_arrays(plan) else query}.",
             )
         return names
 

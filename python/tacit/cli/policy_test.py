@@ -47,6 +47,9 @@ def run(options: argparse.Namespace) -> int:
         return _of_match(options)
     if options.file is None:
         raise RunError(Fault.INPUT, "name a file of queries, or the tables of a match with --tables.")
+    if options.file.endswith(".py"):
+        advice = "give the text of its program, as print(train(x, y).text) in it writes that"
+        raise RunError(Fault.INPUT, f"{options.file}: is a script; {advice}.")
     found = connect(options.federation, private=options.private).verdicts(_text(options.file), options.to)
     if not found:
         raise RunError(Fault.INPUT, f"{options.file} has no query; write one or more, divided by semicolons.")

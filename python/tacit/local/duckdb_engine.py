@@ -6,7 +6,6 @@ import secrets
 import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -20,9 +19,10 @@ from tacit.local.csv_form import USUAL, CsvForm
 from tacit.local.database import connect, quoted
 from tacit.local.encode import decoded, encoded
 from tacit.local.engine import ArrowStream
-from tacit.local.errors import DataError, told
+from tacit.local.errors import told
 from tacit.local.keys import wrong_keys
 from tacit.local.macros import MACROS
+from tacit.local.program_arrays import ProgramArrays
 from tacit.local.render import render
 from tacit.local.size import unfiltered_rows
 from tacit.local.slices import slice_query
@@ -44,7 +44,6 @@ from tacit.plan.physical.placed import (
 )
 
 if TYPE_CHECKING:
-    from tacit.local.array_source import ArraySource
     from tacit.local.array_values import Values
 
 
@@ -62,10 +61,7 @@ class LocalEngine:
         self._owned = {table.name: table for table in catalog.tables if table.owner == party}
         self._used = _used_columns(plan, party, self._owned)
         self._sources: dict[str, Source] | None = None
-        self._arrays = {each.name: each for each in catalog.arrays if each.owner == party}
-        self._used_arrays = {each.array for each in plan.steps if isinstance(each, ArrayStep) and each.party == party}
-        self._makes_arrays = any(isinstance(each, ResultStep) and party in each.recipients for each in plan.steps)
-        self._array_sources: dict[str, ArraySource] = {}
+        self._arrays = ProgramArrays(plan, party, catalog)
         self._rows: dict[str, int] = {}
         self._slices: dict[Slice, str] = {}
         self._secret = secrets.token_bytes(32)
@@ -101,15 +97,14 @@ class LocalEngine:
                 with told(data_path(self._owned[name])):
                     sources[name] = self._open(name, used)
                     self._rows[name] = check_source(self.database, sources[name])
-            if self._used_arrays or self._makes_arrays:
-                self._open_arrays()
+            self._arrays.open()
             self._sources = sources
 
     def run(self, step: LocalStep | ArrayStep) -> int:
         """Execute a local part, after the checks, and keep its result. Returns its number of rows. Raises DataError."""
         self.check()
         if isinstance(step, ArrayStep):
-            return self._load_array(step)
+            return self._arrays.load(self.database, step, _result(step.id))
         self._execute(step)
         (rows,) = self.database.execute(f"SELECT count(*) FROM {quoted(_result(step.id))}").fetchall()[0]
         return int(rows)
@@ -165,15 +160,10 @@ class LocalEngine:
 
     def arrays(self, step: ResultStep, opened: Mapping[int, ArrowStream]) -> dict[str, Values]:
         """The arrays that a program has opened to this party, by their names."""
-        from tacit.local.array_results import result_array
-
         found = {}
         for result in step.arrays:
-            release = self._steps[result.release]
-            assert isinstance(release, ReleaseStep)
             self.database.register("stream", _Stream(opened[result.release]))
-            with told("the result"):
-                found[result.name] = result_array(self.database, "stream", release.operator.columns[0], result)
+            found[result.name] = self._arrays.result(self.database, result, "stream")
             self.database.unregister("stream")
         return found
 
@@ -202,21 +192,6 @@ class LocalEngine:
     def _open(self, name: str, used: frozenset[str]) -> Source:
         table = self._owned[name]
         return opened_table(self.database, table, used_fields(table, used), self._forms.get(name, USUAL))
-
-    def _open_arrays(self) -> None:
-        if find_spec("numpy") is None:
-            raise DataError("arrays", "NumPy is not installed here", "install it with pip install 'tacit[numpy]'")
-        from tacit.local.array_source import open_array
-
-        self._array_sources = {name: open_array(self._arrays[name]) for name in sorted(self._used_arrays)}
-
-    def _load_array(self, step: ArrayStep) -> int:
-        """Check an array's elements, and keep them as integers."""
-        from tacit.local.array_source import load_array
-
-        source = self._array_sources[step.array]
-        with told(source.path):
-            return load_array(self.database, source, step.fraction, _result(step.id))
 
     def _execute(self, step: LocalStep | TailStep) -> None:
         """Keep a step's result in a table of its own."""
