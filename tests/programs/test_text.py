@@ -139,8 +139,8 @@ def pushed(said: dict[str, Any]) -> None:
     """Move the point of an input again and again."""
     nodes = said["nodes"]
     place = nodes.index(at(said, "input"))
-    for _ in range(5):
-        nodes.append({"args": [place], "bits": 126, "op": "scale"})
+    for _ in range(9):
+        nodes.append({"args": [place], "bits": 1000, "op": "scale"})
         place = len(nodes) - 1
 
 
@@ -173,7 +173,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
     "proof of another": (lambda said: at(said, "known").update(of=0), "makes another array|of an axis"),
     "function": (lambda said: at(said, "function").update(fraction=60), "exp gives at most 24 bits after the point"),
     "name": (lambda said: said.update(outputs=[["a\nb", 0]]), "outputs are not names"),
-    "far point": (lambda said: pushed(said), "has 268 bits after the point"),
+    "far point": (lambda said: pushed(said), "has 9016 bits after the point"),
     "not canonical": (lambda said: said["nodes"].append(said["nodes"][0] | {"name": "z"}), "not written as its own"),
 }  # fmt: skip
 
@@ -237,6 +237,13 @@ def mutate(said: Any, draw: Random) -> None:
             continue
         where[key] = draw.choice([0, 1, 2, -1, 7, 63, 1 << 80, -(1 << 200), None, True, "x", "", [], {}, [[]], "1/3"])
         return
+
+
+def test_small_factors_have_many_bits_after_the_point() -> None:
+    def small(x: Any) -> Any:
+        return x * 2.0**-500, x * 1.7e-300, x / 2**70
+
+    same_after_reading(trace(small, {"x": INPUTS["x"]}, Settings()))
 
 
 def test_random_numbers_have_a_size() -> None:

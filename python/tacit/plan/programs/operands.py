@@ -15,6 +15,9 @@ from tacit.plan.programs.refusals import ProgramError
 MOST_CUT = RINGS[-1] - SLACK
 """The most bits that are cut off, or put behind the point."""
 
+MOST_MOVED = 1 << 13
+"""The most bits after the point, all but the last ones zero. The smallest factors move it by 1,074 bits."""
+
 PAIRS = (
     ops.Add | ops.Subtract | ops.Multiply | ops.MatMul | ops.Less | ops.Equal | ops.Both | ops.Either | ops.Differ
     | ops.Maximum | ops.Minimum | ops.Divide | ops.FloorDivide
@@ -85,7 +88,7 @@ def _parameters(operation: Operation, a: Array) -> None:
         case ops.Floor(bits):
             fine = a.fraction <= bits <= MOST_CUT
         case ops.Scale(bits):
-            fine = bits <= MOST_CUT
+            fine = bits <= MOST_MOVED
         case ops.Divide(fraction):
             fine = fraction <= MOST_CUT
         case ops.Check(low, high):

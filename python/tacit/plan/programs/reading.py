@@ -18,7 +18,7 @@ from tacit.plan.programs.forms import LARGEST, MOST_AXES, READERS, count, intege
 from tacit.plan.programs.graph import Graph, Proof, Settings
 from tacit.plan.programs.identity import VERSION, Source, canonical
 from tacit.plan.programs.nodes import Node
-from tacit.plan.programs.operands import check
+from tacit.plan.programs.operands import MOST_MOVED, check
 from tacit.plan.programs.operations import Input, Sample
 from tacit.plan.programs.proofs import proved
 from tacit.plan.programs.public import Public, encoded
@@ -36,9 +36,6 @@ MOST_DIGITS = 1100
 """Of a public number's numerator or denominator. Those of the smallest floating-point numbers have 324."""
 
 MOST_FRACTION = 40
-MOST_POINT = 256
-"""Bits after the point, or before it where all are zero."""
-
 MOST_NAME = 200
 MEMBERS = ["fraction", "nodes", "outputs", "program", "rounding"]
 AGAIN = "write it anew with this version of tacit"
@@ -170,7 +167,7 @@ class _Reader:
     def _sized(self, node: Node) -> Node:
         if node.array.size > MOST_ELEMENTS or len(node.array.shape) > MOST_AXES:
             raise ProgramError(f"an array of shape {node.array.shape} is too large.")
-        if abs(node.array.fraction) > MOST_POINT:
+        if abs(node.array.fraction) > MOST_MOVED:
             raise ProgramError(f"it has {node.array.fraction} bits after the point.")
         return node
 
@@ -203,7 +200,7 @@ class _Reader:
         self._public += max(prod(shape), len(reals))
         if self._public > MOST_PUBLIC:
             raise ProgramError(f"there are more than {MOST_PUBLIC:,} public numbers.")
-        if ring not in RINGS or fraction > RINGS[-1]:
+        if ring not in RINGS or fraction > MOST_MOVED:
             raise ProgramError("it has no such ring, or too many bits after the point.")
         dtype = READERS["dtype"](given["dtype"])
         if dtype == "bool" and (fraction or not set(reals) <= {0, 1}):
