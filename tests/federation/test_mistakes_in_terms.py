@@ -77,7 +77,7 @@ MISTAKES = [
     ('use = ["aggregate"]', 'use = ["agregate"]', PAY + "use names 'agregate', which is no way to use a column; "
      "perhaps you mean aggregate."),
     ('use = ["aggregate"]', 'use = ["show"]', PAY + "use names 'show', which is no way to use a column; "
-     'write "join", "filter", "group", "aggregate" or "select".'),
+     'write "join", "filter", "group", "aggregate", "select" or "program".'),
     ('use = ["aggregate"]', 'usage = ["sum"]', PAY + "there is no entry 'usage'; "),
     ('use = ["aggregate"]', 'use = ["aggregate"], functions = ["mean"]', PAY + "functions names 'mean', "
      'which is no function; write "count", "sum", "avg", "stddev", "count_distinct", "min", "max" or "quantile".'),

@@ -15,6 +15,7 @@ from tacit.plan.facts.terms import (
     DEFAULT_FUNCTIONS,
     FUNCTIONS,
     OPEN_COLUMN,
+    ArrayTerms,
     ColumnTerms,
     Terms,
     open_terms,
@@ -141,3 +142,5 @@ def test_the_offer_that_a_party_begins_with(tmp_path: Path) -> None:
     found = people(tmp_path, written)
     assert found.terms == Terms(frozenset({"south"}), 10, ("id",))
     assert [sorted(column.terms.ways) for column in found.columns] == [["join"], ["filter", "group"]]
+    (array,) = load(tmp_path, written).catalog.arrays
+    assert array.terms == ArrayTerms(frozenset({"program"}), frozenset({"south"}), frozenset())

@@ -185,7 +185,7 @@ def test_explain_says_what_was_saved() -> None:
 
     text = step.explain()
     assert "sum of products as one product:" in text
-    assert re.search(r"result: array of 10, fixed, from -1\.1\d* to 1\.1\d*, error at most", text)
+    assert re.search(r"result: array of 10, fixed, from -1\.\d+ to 1\.1\d*, error at most", text)
     assert "from x, y, w" in text
     assert "predictions" in text
     lines = text.splitlines()

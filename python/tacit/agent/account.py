@@ -15,6 +15,9 @@ from tacit.plan.account.serialise import disclosure_json
 from tacit.plan.facts.deliveries import day
 from tacit.plan.physical.disclosure import Disclosure, OpenedRows
 from tacit.plan.physical.placed import DropStep, KeepStep, PlacedPlan
+from tacit.plan.policy.programs import program_hash
+from tacit.plan.programs.identity import digest
+from tacit.plan.programs.reading import is_program
 
 JSON = dict[str, Any]
 
@@ -28,6 +31,7 @@ def approved_entry(federation: Federation, me: str, plan: PlacedPlan, by: str | 
     return {
         "party": me,
         "query": plan.query,
+        **program_entry(plan.query),
         "plan_hash": plan_hash(plan).hex(),
         "engine": plan.engine,
         "nodes": list(plan.nodes),
@@ -37,6 +41,11 @@ def approved_entry(federation: Federation, me: str, plan: PlacedPlan, by: str | 
         **({} if by is None else {"by": by}),
         **_tables(plan),
     }
+
+
+def program_entry(query: str) -> JSON:
+    """The hash of a program, as offers list it; no member for a query."""
+    return {"program": program_hash(digest(query))} if is_program(query) else {}
 
 
 def _tables(plan: PlacedPlan) -> JSON:

@@ -14,7 +14,7 @@ from tacit.agent.meeting import PLAN
 from tacit.plan import plan_hash
 from tacit.plan.account.serialise import canonical, declaration_hash, encoded, tacit_version
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.terms import OPEN_COLUMN, ColumnTerms, Terms
+from tacit.plan.facts.terms import OPEN_COLUMN, ArrayTerms, ColumnTerms, Terms
 from tacit.plan.physical.placed import PlacedPlan
 
 DIGITS = 4
@@ -23,7 +23,7 @@ MOST_TERMS = 200
 """Terms that are named one by one; of more, parties compare whole tables alone, so that a message stays small."""
 LONGEST_TERM = 60
 """Characters of a term that parties see as it is, and not as a hash."""
-ENTRIES = {"ways": "use", "partners": "with"}
+ENTRIES = {"ways": "use", "partners": "with", "programs": "allow"}
 """What offers call a term otherwise than its field."""
 
 
@@ -41,6 +41,9 @@ def agreed(plan: PlacedPlan) -> dict[str, str]:
         found["the declared link"] = "none" if catalog.link is None else _short(canonical(encoded(catalog.link)))
         found["prices.toml"] = "none" if catalog.prices is None else _short(catalog.prices)
         found |= {f"the offer of table {table.name}": _tag(declaration_hash(table)) for table in catalog.tables}
+        found |= {
+            f"the offer of array {each.owner}.{each.name}": _tag(declaration_hash(each)) for each in catalog.arrays
+        }
         found |= _terms(catalog)
         if catalog.kept:  # parts of different runs are told by the nodes when they connect, with what to do
             return found
@@ -56,10 +59,14 @@ def _terms(catalog: Catalog) -> dict[str, str]:
         for column in (each for each in table.columns if each.terms != OPEN_COLUMN):
             where = f"column {table.name}.{column.field.name}"
             found |= {f"{name} of {where}": value for name, value in _said(column.terms)}
+    for array in catalog.arrays:
+        if array.terms is not None:
+            where = f"array {array.owner}.{array.name}"
+            found |= {f"{name} of {where}": value for name, value in _said(array.terms)}
     return found if len(found) <= MOST_TERMS else {}
 
 
-def _said(terms: Terms | ColumnTerms) -> Iterator[tuple[str, str]]:
+def _said(terms: Terms | ColumnTerms | ArrayTerms) -> Iterator[tuple[str, str]]:
     """Each term that is not the default, as the offer calls it."""
     for each in fields(terms):
         value = getattr(terms, each.name)

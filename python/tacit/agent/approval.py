@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 
+from tacit.agent.account import program_entry
 from tacit.agent.audit import certificates, unsound
 from tacit.agent.entry import JSON, canonical
 from tacit.agent.faults import Fault, RunError
@@ -27,7 +28,7 @@ def today() -> date:
 def approve(ledger: Ledger, signer: Signer, plan_hash: str, query: str | None, times: int, until: date) -> JSON:
     """Approve a plan for some runs until a day, that day included. Returns the entry."""
     said = {"party": signer.party, "plan_hash": plan_hash, "times": times, "until": until.isoformat()}
-    described = {} if query is None else {"query": query}
+    described = {} if query is None else {"query": query, **program_entry(query)}
     return ledger.append(KIND, {**said, **described, "approval": signer.sign("approval", canonical(said))})
 
 

@@ -25,6 +25,7 @@ from tacit.plan import plan_hash
 from tacit.plan.facts.catalog import Table
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.physical.record import JSON
+from tacit.plan.programs.reading import is_program
 from tacit.sql import bind
 
 
@@ -91,8 +92,9 @@ def _taken_back(history: HistoryFile, id: str | None, shared: Callable[[], bool]
 
 
 def _asked(federation: Federation, me: str, plan: PlacedPlan, ledger: Ledger) -> Question | None:
-    """What a plan asks of this party's tables; None if nothing is opened, or none of them is checked."""
-    if not plan.recipients or plan.catalog is None:
+    """What a plan asks of this party's tables; None if nothing is opened, or none of them is checked. Programs ask
+    nothing of tables."""
+    if not plan.recipients or plan.catalog is None or is_program(plan.query):
         return None
     with _refusal_recorded(federation, me, plan, ledger):
         query = bind(plan.query, plan.catalog)

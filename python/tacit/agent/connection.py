@@ -12,12 +12,14 @@ party`` with the same query.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tacit.agent.addresses import is_loopback
 from tacit.agent.answer import Answer
+from tacit.agent.array_answer import gives_arrays
+from tacit.agent.deployed import DEPLOYED
 from tacit.agent.diagnosis import as_run_error
 from tacit.agent.explanation import Explanation, tables_html, tables_text
 from tacit.agent.faults import Fault, RunError
@@ -37,17 +39,24 @@ from tacit.plan.physical.placed import DropStep, PlacedPlan
 from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql import compile_query
 
+if TYPE_CHECKING:
+    from tacit.agent.federated import FederatedProgram, OwnedArray
+    from tacit.plan.programs.graph import Rounding
+
 
 @as_run_error()
 def connect(
     federation: str | Path = "federation.toml", *, party: str | None = None, private: str | Path | None = None
 ) -> Connection:
-    """Read a federation's files. party: which party this machine is; None if all parties run on this machine.
+    """Read a federation's files. party: which party this machine is; None if all parties run on this machine, or for
+    the party that `tacit run` names.
 
     private: the folder of private files, by default ``private`` beside the federation file. Raises tacit.InputError if
     a file is wrong.
     """
     path, folder = Path(federation), None if private is None else Path(private)
+    if (deployed := DEPLOYED.get()) is not None:
+        party, folder = party or deployed.party, folder or deployed.private
     return Connection(Federation.load(path, party, folder), path, party)
 
 
@@ -123,6 +132,37 @@ class Connection:
         simulating = (private.network for private in self.federation.privates.values())
         return predict(plan, network=predicted_on(self.federation.catalog.link, simulating))
 
+    def private(self, owner: str, name: str) -> OwnedArray:
+        """An array that an owner offers to programs, by its name or that of its file. It reads nothing."""
+        from tacit.agent.federated import owned_array
+
+        with as_run_error():
+            return owned_array(self.federation.catalog, owner, name)
+
+    @overload
+    def program(self, function: Callable[..., Any], /) -> FederatedProgram: ...
+
+    @overload
+    def program(
+        self, function: None = None, /, *, fraction: int = 16, rounding: Rounding = "dither"
+    ) -> Callable[[Callable[..., Any]], FederatedProgram]: ...
+
+    def program(
+        self, function: Callable[..., Any] | None = None, /, *, fraction: int = 16, rounding: Rounding = "dither"
+    ) -> FederatedProgram | Callable[[Callable[..., Any]], FederatedProgram]:
+        """Make a program of a function of NumPy, to call with arrays of owners: ``@federation.program``.
+
+        fraction: bits after the point. rounding: "floor" makes every truncation exact. Needs the extra ``numpy``.
+        """
+        from tacit.agent.federated import FederatedProgram
+        from tacit.array.program import settings
+
+        with as_run_error():
+            asked = settings(fraction, rounding)
+        if function is not None:
+            return FederatedProgram(self, function, asked)
+        return lambda found: FederatedProgram(self, found, asked)
+
     def sql(self, query: str, to: str | Sequence[str] | None = None) -> Answer:
         """Ask a question and wait for the answer. Several may be asked at the same time.
 
@@ -161,6 +201,8 @@ class Connection:
         for connections of the private file. start: how the process of a party is started.
         approved: run it only if the parties here have approved the plan before, by `tacit approve`.
         """
+        if (deployed := DEPLOYED.get()) is not None:
+            wait, approved = deployed.wait if wait is None else wait, approved or deployed.approved
         here = self.parties_here(plan)
         local = LocalRun(self.federation, self.path, self.party, plan, here, wait, approved)
         return local.run(watch, start, self.predict(plan))
@@ -182,11 +224,12 @@ class Connection:
             return (self.party,)
         elsewhere = [name for name in names if not is_loopback(self.federation.address(name))]
         if elsewhere and len(names) > 1:
+            query = 'start `tacit party --name NAME "SELECT ..."` at each organisation instead, with the same query'
+            script = "start `tacit run SCRIPT --name NAME` at each organisation instead, with the same script"
             raise RunError(
                 Fault.INPUT,
                 f"{self.path}: {' and '.join(elsewhere)} {'is' if len(elsewhere) == 1 else 'are'} at no address "
-                "of this machine alone, as 127.0.0.1 is; "
-                'start `tacit party --name NAME "SELECT ..."` at each organisation instead, with the same query.',
+                f"of this machine alone, as 127.0.0.1 is; {script if gives_arrays(plan) else query}.",
             )
         return names
 

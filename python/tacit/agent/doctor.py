@@ -26,7 +26,8 @@ from tacit.agent.ledger import Ledger, LedgerError
 from tacit.agent.meeting import CHECKING, COMPUTING, Meeting, Status, matches_key
 from tacit.local.as_offered import check_table
 from tacit.local.csv_form import USUAL, CsvForm
-from tacit.plan.facts.catalog import Table
+from tacit.plan.facts.arrays import OfferedArray
+from tacit.plan.facts.catalog import Catalog, Table
 
 LEAST_FREE = 1 << 30
 """Bytes on the disk of a party's private files, which ledger and kept tables are written to."""
@@ -54,15 +55,23 @@ def own_checks(members: Members, me: str) -> Iterator[Check]:
     federation = None
     try:
         federation = Federation.load(members.path, me, members.private_files)
-        yield Check("membership, offers", f"parties: {len(members.parties)}, tables: {len(federation.catalog.tables)}")
+        yield Check("membership, offers", _offered(members, federation.catalog))
     except RunError as error:
         yield Check("membership, offers", wrong=str(error))
     for table in federation.catalog.tables if federation else ():
         if table.owner == me and federation:
             form = federation.privates[me].forms.get(table.name, USUAL)
             yield _checked(f"table {table.name}", _table, table, form)
+    for array in federation.catalog.arrays if federation else ():
+        if array.owner == me:
+            yield _checked(f"array {array.name}", _array, array)
     yield _checked("ledger", _ledger, members, me)
     yield _checked("disk", _disk, members.private_files)
+
+
+def _offered(members: Members, catalog: Catalog) -> str:
+    arrays = f", arrays: {len(catalog.arrays)}" if catalog.arrays else ""
+    return f"parties: {len(members.parties)}, tables: {len(catalog.tables)}{arrays}"
 
 
 def peer_checks(members: Members, me: str, seconds: float) -> Iterator[Check]:
@@ -143,6 +152,12 @@ def _permissions(members: Members, me: str) -> str:
 
 def _table(table: Table, form: CsvForm) -> str:
     return f"{check_table(table, form):,} rows are as offered"
+
+
+def _array(array: OfferedArray) -> str:
+    from tacit.local.array_source import check_array
+
+    return f"{check_array(array):,} elements are as offered"
 
 
 def _ledger(members: Members, me: str) -> str:

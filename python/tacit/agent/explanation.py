@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator
 
+from tacit.plan.account.arrays_text import elements_text, shape_text
 from tacit.plan.algebra.types import Field, sql_name
 from tacit.plan.facts.catalog import Catalog
 
@@ -47,6 +48,8 @@ def _tables(catalog: Catalog) -> Iterator[tuple[str, str, str, str]]:
     for table in catalog.tables:
         rows = "rows announced" if table.bound is None else f"at most {table.bound:,} rows"
         yield table.name, table.owner, rows, _columns([column.field for column in table.columns])
+    for array in catalog.arrays:
+        yield array.name, array.owner, shape_text(array), elements_text(array)
     for kept in catalog.kept:
         if kept.declared is None:  # a delivery is the owner's table again
             yield kept.name, "kept by the nodes", f"{kept.rows:,} rows", _columns([each.field for each in kept.columns])

@@ -18,6 +18,7 @@ from tacit.agent.federation_section import FederationError, Section
 from tacit.agent.federation_united import read_united
 from tacit.agent.prices import shared_prices
 from tacit.agent.private_key import PrivateKey
+from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, Link, Table
 from tacit.plan.physical import engines
 
@@ -54,9 +55,11 @@ class Federation:
         recipients = _recipients(root, catalog)
         root.close()
         tables = tuple(_stored(table, privates.get(table.owner)) for table in catalog.tables)
+        arrays = tuple(_stored_array(array, privates.get(array.owner)) for array in catalog.arrays)
         for name, file in privates.items():
             _offered(file, name, tables)
-        return cls(path, replace(catalog, tables=tables), members, recipients, privates)
+            _offered_arrays(file, name, arrays)
+        return cls(path, replace(catalog, tables=tables, arrays=arrays), members, recipients, privates)
 
     @property
     def parties(self) -> Mapping[str, Member]:
@@ -111,6 +114,22 @@ def _offered(private: PrivateFile, party: str, tables: tuple[Table, ...]) -> Non
             raise FederationError(private.path, f"[tables.{name}]", problem, advice)
 
 
+def _stored_array(array: OfferedArray, private: PrivateFile | None) -> OfferedArray:
+    """The array with its file, at its owner."""
+    path = private.arrays.get(array.name) if private else None
+    return replace(array, path=None if path is None else str(path))
+
+
+def _offered_arrays(private: PrivateFile, party: str, arrays: tuple[OfferedArray, ...]) -> None:
+    """Refuse files of arrays that their party does not offer."""
+    offered = [array.name for array in arrays if array.owner == party]
+    for name in private.arrays:
+        if name not in offered:
+            problem = f"{party} offers no array of this name"
+            advice = f"declare it in offers/{party}.toml, or remove the section"
+            raise FederationError(private.path, f"[arrays.{name}]", problem, advice)
+
+
 def linked_parties(members: Members) -> tuple[str, ...]:
     """Between whom the link of a federation is: its nodes, or all parties where an engine needs more than there are.
 
@@ -127,8 +146,9 @@ def _catalog(root: Section, path: Path, parties: tuple[str, ...], link: Link | N
         listed = "1 party" if len(parties) == 1 else f"{len(parties)} parties"
         problem = f"names {listed}, but engine {engine} needs {engines.NODES[engine]} for its nodes"
         raise root.error(problem, "a further party adds itself with `tacit join`, and copies the file to the others")
-    nodes, tables = _nodes(root, parties, engine), read_offers(path.parent / "offers", parties)
-    return Catalog(parties, engine, nodes, tables, link, united=read_united(root, tables))
+    nodes, offers = _nodes(root, parties, engine), read_offers(path.parent / "offers", parties)
+    united = read_united(root, offers.tables)
+    return Catalog(parties, engine, nodes, offers.tables, link, united=united, arrays=offers.arrays)
 
 
 def _engine(root: Section) -> str:

@@ -1,57 +1,72 @@
-"""Owners' offers: the tables of each, with columns, types and the public bounds that everybody may rely on.
+"""Owners' offers: the tables and arrays of each, with types and the public bounds that everybody may rely on.
 
 An offer is one file, ``offers/NAME.toml``, which its owner alone writes. All parties hold the same ones.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
+from tacit.agent.federation_arrays import read_array
 from tacit.agent.federation_column_terms import COLUMN_ENTRIES, read_column_terms
 from tacit.agent.federation_section import FederationError, Section, read_section
 from tacit.agent.federation_terms import check_floor, check_references, is_opened, read_terms
 from tacit.agent.federation_types import is_rounded, read_type
 from tacit.plan.algebra.types import Field, Varchar
+from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Column, Table
 from tacit.plan.facts.terms import OPEN_COLUMN, Terms, open_terms, selecting
 
 CONSENTS = ("filter", "groups", "matches", "sizes")
 
 
-def read_offers(folder: Path, parties: tuple[str, ...]) -> tuple[Table, ...]:
-    """The tables that all parties offer, in the parties' order. Raises RunError with the first mistake."""
-    tables = read_any_offers(folder, parties)
-    if not tables:
+@dataclass(frozen=True)
+class Offers:
+    """What all parties offer, in the parties' order."""
+
+    tables: tuple[Table, ...]
+    arrays: tuple[OfferedArray, ...]
+
+
+def read_offers(folder: Path, parties: tuple[str, ...]) -> Offers:
+    """What all parties offer. Raises RunError with the first mistake."""
+    offers = read_any_offers(folder, parties)
+    if not offers.tables and not offers.arrays:
         raise FederationError(folder, "", "no party offers a table", "an owner writes [tables.NAME] in NAME.toml there")
-    return tables
+    return offers
 
 
-def read_any_offers(folder: Path, parties: tuple[str, ...]) -> tuple[Table, ...]:
-    """The same where parties need not offer any table: those that only match may have none."""
+def read_any_offers(folder: Path, parties: tuple[str, ...]) -> Offers:
+    """The same where parties need not offer anything: those that only match may not."""
     strangers = sorted(file for file in folder.glob("*.toml") if file.stem not in parties)
     for file in strangers:
         problem = f"there is no party {file.stem!r}"
         raise FederationError(file, "", problem, "add it to the federation file, or remove this file")
     tables: dict[str, Table] = {}
+    arrays: list[OfferedArray] = []
     for owner in parties:
-        for table in _read_offer(folder / f"{owner}.toml", owner, parties):
+        offer = _read_offer(folder / f"{owner}.toml", owner, parties)
+        arrays += offer.arrays
+        for table in offer.tables:
             first = tables.setdefault(table.name.lower(), table)
             if first is not table:
                 problem = f"{first.owner} offers a table {first.name!r} too"
                 advice = "rename one, because SQL takes them for the same name"
                 raise FederationError(folder / f"{owner}.toml", f"[tables.{table.name}]", problem, advice)
     check_references(tables.values(), lambda owner: folder / f"{owner}.toml")
-    return tuple(tables.values())
+    return Offers(tuple(tables.values()), tuple(arrays))
 
 
-def _read_offer(path: Path, owner: str, parties: tuple[str, ...]) -> tuple[Table, ...]:
-    """One owner's tables; none without a file."""
+def _read_offer(path: Path, owner: str, parties: tuple[str, ...]) -> Offers:
+    """What one owner offers; nothing without a file."""
     if not path.exists():
-        return ()
+        return Offers((), ())
     root = read_section(path, "correct the permissions of the file")
     tables = tuple(_table(section, owner, parties) for section in root.sections("tables"))
+    arrays = tuple(read_array(section, owner, parties) for section in root.sections("arrays"))
     root.close()
-    return tables
+    return Offers(tables, arrays)
 
 
 def _table(section: Section, owner: str, parties: tuple[str, ...]) -> Table:

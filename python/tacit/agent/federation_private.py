@@ -1,7 +1,7 @@
-"""A party's private file: where its key, ledger, kept parts and tables are, its timeouts, its memory budget and its
-threads (docs/federation.md).
+"""A party's private file: where its key, ledger, kept parts, tables and arrays are, its timeouts, its memory budget and
+its threads (docs/federation.md).
 
-It never leaves the party. A file that is not there is as an empty one: everything has a default but tables' paths.
+It never leaves the party. A file that is not there is as an empty one: everything has a default but paths of data.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +57,7 @@ def predicted_on(link: Link | None, simulating: Iterable[Network]) -> Link:
 
 @dataclass(frozen=True)
 class PrivateFile:
-    """What a party alone knows. tables: its tables' files by the tables' names. All paths are absolute.
+    """What a party alone knows. tables, arrays: their files by their names. All paths are absolute.
 
     forms: how CSV files among them are written, where the private file says it. threads: how many compute a run's
     secure steps, where it says that.
@@ -73,6 +73,7 @@ class PrivateFile:
     forms: Mapping[str, CsvForm]
     memory: Memory
     threads: int | None = None
+    arrays: Mapping[str, Path] = field(default_factory=dict)
 
     @classmethod
     def load(cls, folder: Path, party: str) -> PrivateFile:
@@ -91,6 +92,7 @@ class PrivateFile:
             {name: form for name, (_, form) in tables.items() if form is not None},
             read_memory(root.section("memory")),
             root.count("threads", least=1),
+            {section.name: _array_file(section) for section in root.sections("arrays")},
         )
         root.close()
         return found
@@ -167,6 +169,15 @@ def _data_file(section: Section) -> tuple[Path, CsvForm | None]:
             raise section.error(f"csv: {error.option} {error.problem}", error.advice) from None
     section.close()
     return path, form
+
+
+def _array_file(section: Section) -> Path:
+    """An array's file."""
+    path = section.path("path")
+    if path.suffix.lower() != ".npy":
+        raise section.error(f"path is {str(path)!r}, not .npy", "store the array with numpy.save")
+    section.close()
+    return path
 
 
 def _network(section: Section) -> Network:

@@ -30,6 +30,16 @@ OFFER = """\
 # columns.city = {{ type = "VARCHAR", max_length = 40, nullable = true, use = ["group", "filter"] }}
 #
 # To show every row of a table to all parties instead, write open = true, and neither recipients nor use.
+#
+# An array for programs, which are allowed one by one. The refusal of a program says its hash.
+#
+# [arrays.features]
+# shape = [1000, 10]
+# dtype = "float64"
+# min = -4
+# max = 4
+# recipients = ["{name}"]
+# use = ["program"]
 """
 PRIVATE = """\
 # Where the data of {name} is. This file never leaves {name}.

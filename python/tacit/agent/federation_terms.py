@@ -118,7 +118,7 @@ def _perhaps(name: str, known: Iterable[str]) -> str:
 def _selects_alone(column: ColumnTerms, table: Terms) -> bool:
     """Whether whoever may use a column may see it row by row."""
     everybody = column.to is None or column.to >= table.recipients
-    return not column.ways or column.ways == {"select"} or ("select" in column.ways and everybody)
+    return not column.queried or column.queried == {"select"} or ("select" in column.ways and everybody)
 
 
 def _parties(section: Section, entry: str, parties: tuple[str, ...]) -> frozenset[str]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tacit.agent.addresses import free_ports
 from tacit.agent.answer import Answer
+from tacit.agent.array_answer import ArrayAnswer, gives_arrays, load_arrays
 from tacit.agent.cost import Cost, combined
 from tacit.agent.events import Event
 from tacit.agent.faults import Fault, RunError
@@ -26,6 +27,7 @@ from tacit.plan.physical.placed import PlacedPlan
 @dataclass(frozen=True)
 class Run:
     """What is known after a run: the answer, if a recipient runs here, every party's ledger entry, and the cost.
+    arrays: the answer of a program.
 
     The answer of a statement about a kept table, which opens nothing, says which tables it has made or dropped.
     """
@@ -33,6 +35,7 @@ class Run:
     answer: Answer | None
     entries: Mapping[str, Event]
     cost: Cost
+    arrays: ArrayAnswer | None = None
 
     @property
     def unrecorded(self) -> RunError | None:
@@ -71,6 +74,8 @@ class LocalRun:
             tasks = [self._task(name, answers.get(name), addresses) for name in self.parties]
             entries = ProcessTree(tasks, start).run(metered.follow)
             cost = Cost(predicted, combined(metered.metrics))
+            if gives_arrays(self.plan):
+                return Run(None, entries, cost, self._arrays(answers, cost))
             return Run(self._answer(answers, entries, cost), entries, cost)
 
     def _addresses(self) -> AbstractContextManager[Mapping[str, str]]:
@@ -104,6 +109,10 @@ class LocalRun:
     def _connects_at_once(self) -> bool:
         """Whether the others are waited for no longer than a connection is."""
         return self.wait is None and self.me is not None
+
+    def _arrays(self, answers: Mapping[str, Path], cost: Cost) -> ArrayAnswer | None:
+        """What a program has revealed to the first recipient here; None without one."""
+        return next((ArrayAnswer(load_arrays(each, self.plan), self.plan, cost) for each in answers.values()), None)
 
     def _answer(self, answers: Mapping[str, Path], entries: Mapping[str, Event], cost: Cost) -> Answer | None:
         """The answer that the first recipient here has written, with its proof; None without a recipient here."""

@@ -16,6 +16,7 @@ def own_files(members: Members, privates: Iterable[PrivateFile]) -> dict[str, Pa
     found = {"the federation file": members.path}
     for private in privates:
         found |= {f"table {name} of {private.party}": path for name, path in private.tables.items()}
+        found |= {f"array {name} of {private.party}": path for name, path in private.arrays.items()}
         found[f"the private file of {private.party}"] = private.path
         found[f"the private key of {private.party}"] = private.private_key
         found[f"the ledger of {private.party}"] = private.ledger

@@ -21,6 +21,7 @@ from tacit.agent.account import approved_entry, completed_entry, failed_entry
 from tacit.agent.agreement import agreed
 from tacit.agent.answer import save_answer
 from tacit.agent.approval import today, usable
+from tacit.agent.array_answer import save_arrays
 from tacit.agent.auditing import refusals_recorded, reserved
 from tacit.agent.diagnosis import diagnose
 from tacit.agent.events import EventSink
@@ -43,6 +44,7 @@ from tacit.plan.facts.catalog import KeptTable
 from tacit.plan.facts.kinds import opened_rep
 from tacit.plan.physical.cost import declared_link, predict, shared_prices
 from tacit.plan.physical.placed import (
+    ArrayStep,
     DropStep,
     InputStep,
     KeepStep,
@@ -51,8 +53,10 @@ from tacit.plan.physical.placed import (
     LocalStep,
     NativeStep,
     PlacedPlan,
+    ProgramStep,
     PsiStep,
     ReleaseStep,
+    ResultStep,
     SecureStep,
     Step,
     TailStep,
@@ -67,11 +71,11 @@ LINGER = 1.0
 class PartyRun:
     """One run at one party.
 
-    answer: where a recipient's answer is written (a DuckDB file that must not exist yet); None elsewhere. wait: for how
-    many seconds the party waits for the others before it connects; None if one process starts them all. then_connect:
-    leave it to the connection to say what is wrong with a party that is there but cannot be met. approved: run only
-    what the party has approved for several runs; otherwise starting it approves this one. parties: how many share the
-    processors of this machine.
+    answer: where a recipient's answer is written (a DuckDB file, or one of arrays, that must not exist yet); None
+    elsewhere. wait: for how many seconds the party waits for the others before it connects; None if one process starts
+    them all. then_connect: leave it to the connection to say what is wrong with a party that is there but cannot be
+    met. approved: run only what the party has approved for several runs; otherwise starting it approves this one.
+    parties: how many share the processors of this machine.
     """
 
     federation: Federation
@@ -151,6 +155,8 @@ class PartyRun:
             match step:
                 case LocalStep() if step.party == self.me and not awaits_keys(step):
                     self._run_local(engine, reporter, step)
+                case ArrayStep() if step.party == self.me:
+                    self._run_local(engine, reporter, step)
                 case KeptStep():
                     table = next(each for each in self._kept_tables() if each.name == step.operator.table)
                     self._taken_up[step.id] = (
@@ -165,10 +171,10 @@ class PartyRun:
         names = participants(self.plan, self.federation.catalog.parties) if secure_operators(self.plan) else ()
         others = [name for name in names if name != self.me and (self._is_node or name in self.plan.nodes)]
         beyond = [name for name in names if name not in (self.me, *others)]
-        tables = self.federation.catalog.tables
+        offered = self.federation.catalog.offered
         seconds = self.wait if others else None
         return Waiting(
-            self.federation.members, self.me, others, seconds, self.emit, beyond, tables, agreed(self.plan),
+            self.federation.members, self.me, others, seconds, self.emit, beyond, offered, agreed(self.plan),
             self.then_connect, LINGER if self.then_connect else 0.0,
         )  # fmt: skip
 
@@ -211,7 +217,7 @@ class PartyRun:
             session.abort(diagnose(error).fault.reason_for_peers)
             raise
 
-    def _run_local(self, engine: LocalEngine, reporter: Reporter, step: LocalStep) -> None:
+    def _run_local(self, engine: LocalEngine, reporter: Reporter, step: LocalStep | ArrayStep) -> None:
         """Run one of this party's local parts."""
         with reporter.step(step_name(step)) as figures:
             figures["rows"] = engine.run(step)
@@ -261,7 +267,7 @@ class PartyRun:
                 return session.kept(step.id, self._taken_up.pop(step.id)).rows
             case KeepStep() if self._is_node:
                 return self._keep(session, step)
-            case KeptStep() | KeepStep() | SecureStep():
+            case KeptStep() | KeepStep() | SecureStep() | ProgramStep():
                 return session.run(step.id).rows
             case KeysStep():
                 return self._keys(session, engine, step)
@@ -273,7 +279,7 @@ class PartyRun:
         behind = self.plan.steps[self.plan.steps.index(step) + 1 :]
         spent = _shared(step).difference(*map(_shared, behind))
         for each in self.plan.steps:
-            if isinstance(each, LocalStep) and each.party == self.me and each.id in spent:
+            if isinstance(each, LocalStep | ArrayStep) and each.party == self.me and each.id in spent:
                 engine.forget(each.id)
 
     def _owns(self, owner: str) -> bool:
@@ -336,6 +342,12 @@ class PartyRun:
                         figures["rows"] = len(relation)
                         if self.answer is not None:
                             save_answer(relation, self.answer, engine.database)
+                case ResultStep() if self.me in step.recipients:
+                    with reporter.step(step_name(step)) as figures:
+                        arrays = engine.arrays(step, self._opened)
+                        figures["rows"] = sum(each.size for each in arrays.values())
+                        if self.answer is not None:
+                            save_arrays(arrays, self.answer)
                 case KeepStep() if self._is_node:
                     self.store.finish(self._unfinished[step.id], step.operator.table)
                     self.descriptions.write(self._kept)

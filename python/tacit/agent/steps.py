@@ -5,6 +5,7 @@ from __future__ import annotations
 from tacit.plan.algebra.trees import slices
 from tacit.plan.physical.operators import Operator
 from tacit.plan.physical.placed import (
+    ArrayStep,
     DropStep,
     InputStep,
     KeepStep,
@@ -13,8 +14,10 @@ from tacit.plan.physical.placed import (
     LocalStep,
     NativeStep,
     PlacedPlan,
+    ProgramStep,
     PsiStep,
     ReleaseStep,
+    ResultStep,
     SecureStep,
     TailStep,
 )
@@ -35,7 +38,7 @@ def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
     found = set(plan.nodes) if secure_operators(plan) else set()
     for step in plan.steps:
         match step:
-            case LocalStep():
+            case LocalStep() | ArrayStep():
                 found.add(step.party)
             case InputStep():
                 found.add(step.operator.owner)
@@ -45,12 +48,12 @@ def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
                 found |= set(step.operator.to)
             case KeysStep():
                 found |= {step.owner, *step.operator.to}
-            case TailStep():
+            case TailStep() | ResultStep():
                 found |= set(step.recipients)
             case DropStep():
                 found |= set(step.parties)
             case KeptStep():
                 found |= set(step.operator.owners)
-            case SecureStep() | KeepStep():
+            case SecureStep() | ProgramStep() | KeepStep():
                 pass
     return tuple(party for party in parties if party in found)

@@ -13,6 +13,7 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation_members import Members
 from tacit.agent.meeting import READY, STOPPED, Status, gather, tell_stopped
 from tacit.local.errors import DataError
+from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Table
 
 
@@ -21,7 +22,7 @@ class Waiting:
     """One party's wait for the others of a run. seconds: how long at most; None: it does not wait here.
 
     beyond: parties of the run that it does not compute with, for which the others wait. Without a wait, parties find
-    each other when they connect, and nobody is told who cannot start. tables: of which an error may be. agreed: what
+    each other when they connect, and nobody is told who cannot start. offered: of what an error may be. agreed: what
     all have to say alike, by its public name. then_connect: leave it to the connection, which says more, if a party is
     there but cannot be met. linger: for how many seconds a party that cannot take part stays for those that come late.
     """
@@ -32,7 +33,7 @@ class Waiting:
     seconds: float | None
     emit: EventSink
     beyond: Sequence[str] = ()
-    tables: Sequence[Table] = ()
+    offered: Sequence[Table | OfferedArray] = ()
     agreed: Mapping[str, str] = field(default_factory=dict)
     then_connect: bool = False
     linger: float = 0.0
@@ -77,9 +78,9 @@ class Waiting:
         if isinstance(error, RunError) and error.sentence.startswith(f"refused by {self.me}: "):
             return error.sentence.rstrip(".")  # its rule has chosen the words
         kind = diagnose(error).fault.reason_for_peers
-        for table in self.tables:
-            known = (table.path, f"table {table.name}")
-            if isinstance(error, DataError) and table.owner == self.me and error.file in known:
-                there = table.path is not None and Path(table.path).exists()
-                return f"{kind}, the file of its table {table.name} is {'not as it offers' if there else 'not there'}"
+        for each in self.offered:
+            what = f"{'table' if isinstance(each, Table) else 'array'} {each.name}"
+            if isinstance(error, DataError) and each.owner == self.me and error.file in (each.path, what):
+                there = each.path is not None and Path(each.path).exists()
+                return f"{kind}, the file of its {what} is {'not as it offers' if there else 'not there'}"
         return kind

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from tacit.array.declared import Declared
 from tacit.array.source import Checked, checked
 from tacit.array.tracing import Traced, trace
 from tacit.plan.programs.graph import Rounding, Settings
-from tacit.plan.programs.identity import digest
+from tacit.plan.programs.identity import Source, canonical, digest
 from tacit.plan.programs.optimiser import Optimised, optimised
 from tacit.plan.programs.refusals import ProgramError
 from tacit.plan.programs.text import described, explained
 
 
 class Program:
-    """A function and its declared inputs. Called with NumPy's arrays it gives the clear result."""
+    """A function and its declared inputs. Called with NumPy's arrays it gives the clear result.
 
-    def __init__(self, function: Callable[..., Any], inputs: Mapping[str, Declared], settings: Settings) -> None:
+    public: arguments that are part of the program, by their names.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        inputs: Mapping[str, Declared],
+        settings: Settings,
+        public: Mapping[str, Any] | None = None,
+    ) -> None:
         self.function = function
         self.inputs = dict(inputs)
         self.settings = settings
+        self.public = dict(public or {})
         self.__name__ = getattr(function, "__name__", "program")
         self.__doc__ = function.__doc__
 
@@ -33,33 +43,39 @@ class Program:
     def source(self) -> Checked:
         """The function after the check of its source."""
         names = [name for name, declared in self.inputs.items() if len(declared.shape) == 1]
-        return checked(self.function, names)
+        return checked(self.function, names, self.public)
 
     @cached_property
     def traced(self) -> Traced:
         """The graph as the function writes it."""
-        return trace(self.source.function, self.inputs, self.settings)
+        return trace(partial(self.source.function, **self.public), self.inputs, self.settings)
 
     @cached_property
     def optimised(self) -> Optimised:
         """The graph before and after the optimiser's rules."""
         return optimised(self.traced.graph, self.traced.outputs)
 
+    def text(self, sources: Mapping[str, Source] | None = None) -> str:
+        """The text that all parties read. sources: where inputs come from, by their names; without, it cannot run."""
+        return canonical(self.traced.graph, self.traced.outputs, sources)
+
     @property
     def hash(self) -> str:
-        """What owners approve: it covers every operation, and all that is known of every array."""
-        return digest(self.optimised.after, self.settings)
+        """It covers every operation, and all that is declared of inputs, but not where they come from."""
+        return digest(self.text())
 
     def explain(self) -> str:
         """What the program computes and costs, before and after its rewrites; nothing runs for it."""
-        title = f"program {self.__name__}"
-        inputs = [f"  {name}: {described(node.array)}" for name, node in self.traced.inputs.items()]
+        return self.explained(self.hash, {name: described(node.array) for name, node in self.traced.inputs.items()})
+
+    def explained(self, hash: str, inputs: Mapping[str, str]) -> str:
+        """The same under a hash. inputs: what is said of each, by its name."""
         source = [f"  {each}" for each in self.source.rewrites]
         lines = [
-            title,
-            f"hash {self.hash}",
+            f"program {self.__name__}",
+            f"hash {hash}",
             "inputs:",
-            *inputs,
+            *(f"  {name}: {said}" for name, said in inputs.items()),
             *(["rewritten in the source:", *source] if source else []),
         ]
         return "\n".join(lines) + "\n" + explained(self.traced.graph, self.optimised)
@@ -77,6 +93,12 @@ def program(
 
     fraction: bits after the point. rounding: "floor" makes every truncation exact, for more than twice the bytes.
     """
+    asked = settings(fraction, rounding)
+    return lambda function: Program(function, inputs, asked)
+
+
+def settings(fraction: int, rounding: Rounding) -> Settings:
+    """What a program asks for. Raises ProgramError if there is no such thing."""
     if not 1 <= fraction <= 40 or rounding not in ("dither", "floor"):
         raise ProgramError('a program has 1 to 40 bits after the point, and rounding="dither" or "floor".')
-    return lambda function: Program(function, inputs, Settings(fraction, rounding))
+    return Settings(fraction, rounding)

@@ -31,10 +31,10 @@ class Checked:
     rewrites: tuple[str, ...]
 
 
-def checked(function: Callable[..., Any], vectors: Iterable[str]) -> Checked:
+def checked(function: Callable[..., Any], vectors: Iterable[str], public: Iterable[str] = ()) -> Checked:
     """The function, rewritten; refused where a private value would decide which way it goes.
 
-    vectors: the names of its arguments with one axis.
+    vectors: the names of its arguments with one axis. public: of arguments that are not private.
     """
     try:
         text = textwrap.dedent(inspect.getsource(function))
@@ -44,7 +44,7 @@ def checked(function: Callable[..., Any], vectors: Iterable[str]) -> Checked:
     if not isinstance(tree, ast.FunctionDef):
         return Checked(function, ())
     ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
-    private = _private_names(tree)
+    private = _private_names(tree, public)
     _Refusals(private).visit(tree)
     choices, loops = _Choices(private), Vectors(set(vectors), private)
     changed = loops.visit(choices.visit(tree))
@@ -70,11 +70,11 @@ def _compiled(tree: ast.FunctionDef, function: Callable[..., Any]) -> Callable[.
     return found
 
 
-def _private_names(tree: ast.FunctionDef) -> set[str]:
+def _private_names(tree: ast.FunctionDef, public: Iterable[str]) -> set[str]:
     """The names that may stand for private values: arguments without a default, and what is made of them."""
     arguments = [*tree.args.posonlyargs, *tree.args.args]
     open_ = len(tree.args.defaults)
-    private = {each.arg for each in (arguments[:-open_] if open_ else arguments)}
+    private = {each.arg for each in (arguments[:-open_] if open_ else arguments)} - {*public}
     before: set[str] = set()
     while before != private:
         before = set(private)

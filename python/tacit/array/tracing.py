@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy
 
@@ -17,6 +17,9 @@ from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Input
 from tacit.plan.programs.refusals import ProgramError
 
+Form = Literal["array", "tuple", "list", "dict"]
+"""What a function returns."""
+
 
 @dataclass(frozen=True)
 class Traced:
@@ -25,6 +28,19 @@ class Traced:
     graph: Graph
     inputs: Mapping[str, Node]
     outputs: Mapping[str, Node]
+    form: Form = "array"
+
+    def returned(self, arrays: Mapping[str, Any]) -> Any:
+        """The outputs as the function returns them. arrays: by the names of outputs."""
+        match self.form:
+            case "array":
+                return arrays["result"]
+            case "dict":
+                return dict(arrays)
+            case "list":
+                return [*arrays.values()]
+            case "tuple":
+                return (*arrays.values(),)
 
 
 def trace(function: Callable[..., Any], inputs: Mapping[str, Declared], settings: Settings) -> Traced:
@@ -39,7 +55,13 @@ def trace(function: Callable[..., Any], inputs: Mapping[str, Declared], settings
     finally:
         ACTIVE.reset(active)
     outputs = {name: _node(graph, name, value) for name, value in _named(result).items()}
-    return Traced(graph, nodes, outputs)
+    return Traced(graph, nodes, outputs, _form(result))
+
+
+def _form(result: Any) -> Form:
+    if isinstance(result, dict):
+        return "dict"
+    return "list" if isinstance(result, list) else "tuple" if isinstance(result, tuple) else "array"
 
 
 def _named(result: Any) -> dict[str, Any]:

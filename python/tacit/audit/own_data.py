@@ -121,7 +121,7 @@ def _unit(table: Table) -> tuple[str, ...]:
 def _naming(table: Table) -> Iterable[str]:
     if table.unique:
         return min(table.unique, key=sorted)
-    return (each.field.name for each in table.columns if each.terms.ways)
+    return (each.field.name for each in table.columns if each.terms.queried)
 
 
 def _text(expression: str) -> str:

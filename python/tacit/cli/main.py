@@ -19,6 +19,7 @@ HOMES = {
     "deliver": "tacit.cli.deliver",
     "tables": "tacit.cli.tables",
     "party": "tacit.cli.party",
+    "run": "tacit.cli.run",
     "approve": "tacit.cli.approve",
     "demo": "tacit.cli.demo.command",
     "init": "tacit.cli.init",

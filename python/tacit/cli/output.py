@@ -15,10 +15,12 @@ from rich.console import Console
 from rich.text import Text
 
 from tacit.agent.answer import FORMATS, Answer
+from tacit.agent.array_answer import ArrayAnswer, gives_arrays
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.own_files import check_not_own, own_files
 from tacit.cli.screen import console, table
+from tacit.plan.physical.placed import PlacedPlan
 
 SIGNIFICANT_DIGITS = 6
 """Of the largest floating-point number of a column on screen. Files and the other formats hold all digits."""
@@ -59,6 +61,19 @@ def check_inputs(options: argparse.Namespace, federation: Federation) -> None:
     """Refuse an output over a file that parties read or keep here. Raises RunError."""
     if options.output_file is not None:
         check_not_own(options.output_file, own_files(federation.members, federation.privates.values()))
+
+
+def check_arrays(plan: PlacedPlan, options: argparse.Namespace) -> None:
+    """Refuse a format of tables for the arrays of a program. Raises RunError."""
+    if gives_arrays(plan) and (options.output is not None or options.output_file is not None):
+        problem = "a program gives arrays, and no table to write"
+        raise RunError(Fault.INPUT, f"{problem}; leave --output out, or call reveal() in Python to get NumPy's arrays.")
+
+
+def put_arrays(answer: ArrayAnswer) -> None:
+    """Print the arrays of a program as NumPy does."""
+    for name, array in answer.arrays.items():
+        sys.stdout.write(f"{name} = {array}\n")
 
 
 def put(answer: Answer, options: argparse.Namespace) -> None:

@@ -78,6 +78,7 @@ def _for_a_person(options: argparse.Namespace) -> int:
         federation = connect(options.federation, party=options.name, private=options.private)
         output.check_inputs(options, federation.federation)
         plan = federation.plan(query, options.to)
+    output.check_arrays(plan, options)
     screen = console(to_stderr=True)
     show_account(plan, screen)
     screen.print()
@@ -85,6 +86,8 @@ def _for_a_person(options: argparse.Namespace) -> int:
         done = federation.run(plan, progress, options.wait, fork, approved=options.approved)
     if not plan.recipients:
         screen.print(f"{options.name} has done its part; nothing was opened to anybody.")
+    elif done.arrays is not None:
+        output.put_arrays(done.arrays)
     elif done.answer is not None:
         output.put(done.answer, options)
     else:

@@ -1,4 +1,5 @@
-"""Ask owners' rules about queries, or with --tables about a match: what is allowed, by which rule, and what is refused.
+"""Ask owners' rules about queries or a program, or with --tables about a match: what is allowed, by which rule, and
+what is refused.
 
 Runs nothing, and reads no data.
 """
@@ -27,7 +28,10 @@ HELP = "say which queries of a file, or which match, owners' rules allow"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """FILE, --federation, --private, --to, --format, and the options of a match."""
     parser.add_argument(
-        "file", nargs="?", metavar="FILE", help="SQL queries, divided by semicolons, or - for standard input"
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="SQL queries, divided by semicolons, or the text of a program; - for standard input",
     )
     add_federation(parser)
     add_recipients(parser)
@@ -43,6 +47,9 @@ def run(options: argparse.Namespace) -> int:
         return _of_match(options)
     if options.file is None:
         raise RunError(Fault.INPUT, "name a file of queries, or the tables of a match with --tables.")
+    if options.file.endswith(".py"):
+        advice = "give the text of its program, as print(train(x, y).text) in it writes that"
+        raise RunError(Fault.INPUT, f"{options.file}: is a script; {advice}.")
     found = connect(options.federation, private=options.private).verdicts(_text(options.file), options.to)
     if not found:
         raise RunError(Fault.INPUT, f"{options.file} has no query; write one or more, divided by semicolons.")
@@ -96,3 +103,5 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     for each in verdict.disclosed:
         of = "which rows there are" if each.output is None else each.output
         yield f"  for {of}, {each.owner} allows: {each.sentence}"
+    for allowance in verdict.allowances:
+        yield f"  {allowance.owner} allows: {allowance.sentence}"

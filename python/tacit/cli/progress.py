@@ -16,7 +16,7 @@ from tacit.agent.events import Event
 from tacit.cli.screen import table
 from tacit.plan.account import describe
 from tacit.plan.account.quantities import duration, size
-from tacit.plan.physical.placed import DropStep, LocalStep, PlacedPlan, Step, TailStep
+from tacit.plan.physical.placed import ArrayStep, DropStep, LocalStep, PlacedPlan, ResultStep, Step, TailStep
 
 COLUMNS = (
     ("step", "left"),
@@ -106,9 +106,9 @@ class Progress:
 def _runners(step: Step, parties: Sequence[str]) -> tuple[str, ...]:
     """Which of the parties run a step."""
     match step:
-        case LocalStep():
+        case LocalStep() | ArrayStep():
             return tuple(party for party in parties if party == step.party)
-        case TailStep():
+        case TailStep() | ResultStep():
             return tuple(party for party in parties if party in step.recipients)
         case DropStep():
             return tuple(party for party in parties if party in step.parties)

@@ -32,14 +32,18 @@ def run(options: argparse.Namespace) -> int:
     federation = connect(options.federation, private=options.private)
     output.check_inputs(options, federation.federation)
     plan = federation.plan(query_text(options), options.to)
+    output.check_arrays(plan, options)
     screen = console(to_stderr=True)
     screen.quiet = options.quiet
     show_account(plan, screen)
     screen.print()
     with Progress(plan, federation.parties_here(plan), screen) as progress:
         done = federation.run(plan, progress, start=fork)
-    assert done.answer is not None, "all parties ran here, so the recipients did"
-    output.put(done.answer, options)
+    if done.arrays is not None:
+        output.put_arrays(done.arrays)
+    else:
+        assert done.answer is not None, "all parties ran here, so the recipients did"
+        output.put(done.answer, options)
     if done.unrecorded is not None:
         raise done.unrecorded
     return 0

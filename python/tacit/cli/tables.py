@@ -1,4 +1,5 @@
 """List the tables that queries can read: owners' tables, and kept tables of which parties on this machine hold shares.
+Owners' arrays, which programs can read, follow.
 
 Nothing is connected: of a kept table, each node sees its own part, and who is no node its description.
 """
@@ -18,6 +19,7 @@ from tacit.agent.kept_catalog import described_tables, parts_of
 from tacit.agent.kept_store import Part
 from tacit.cli.query_arguments import add_federation
 from tacit.cli.screen import console, table
+from tacit.plan.account.arrays_text import array_text
 from tacit.plan.algebra.types import Field, sql_name
 from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.fields import added
@@ -40,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     federation = connect(options.federation, party=options.name, private=options.private).federation
     nodes = tuple(node for node in federation.catalog.nodes if options.name in (None, node))
     kept = _kept(parts_of(federation, nodes), " (shares)") if nodes else _kept(described_tables(federation), "")
-    found = [*_owned(federation), *_united(federation), *kept]
+    found = [*_owned(federation), *_united(federation), *kept, *_arrays(federation)]
     if options.format == "json":
         sys.stdout.write(json.dumps(found, indent=2, ensure_ascii=False) + "\n")
         return 0
@@ -50,9 +52,11 @@ def run(options: argparse.Namespace) -> int:
     )
     for each in found:
         rows = "announced" if each["rows"] is None else f"{each['rows']:,}"
-        columns = ", ".join(f"{column['name']} {column['type']}" for column in each.get("columns", ()))
+        columns = each.get("elements") or ", ".join(
+            f"{column['name']} {column['type']}" for column in each.get("columns", ())
+        )
         made = f"{each['made']}, {each['id'][:8]}" if each.get("id") else ""
-        shown.add_row(each["table"], each["held_by"], rows, made, each.get("problem") or columns)
+        shown.add_row(each.get("table") or each["array"], each["held_by"], rows, made, each.get("problem") or columns)
     screen.print(shown)
     return 0
 
@@ -84,6 +88,18 @@ def _union(name: str, parts: list[Table]) -> dict[str, Any]:
         "columns": _columns([column.field for column in parts[0].columns]),
         "made_of": [part.name for part in parts],
     }
+
+
+def _arrays(federation: Federation) -> list[dict[str, Any]]:
+    return [
+        {
+            "array": each.name,
+            "held_by": each.owner,
+            "rows": each.size,
+            "elements": array_text(each),
+        }
+        for each in federation.catalog.arrays
+    ]
 
 
 def _kept(tables: Mapping[str, Mapping[str, Part]], what: str) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import duckdb
 
@@ -21,6 +22,7 @@ from tacit.local.engine import ArrowStream
 from tacit.local.errors import told
 from tacit.local.keys import wrong_keys
 from tacit.local.macros import MACROS
+from tacit.local.program_arrays import ProgramArrays
 from tacit.local.render import render
 from tacit.local.size import unfiltered_rows
 from tacit.local.slices import slice_query
@@ -31,7 +33,18 @@ from tacit.plan.algebra.trees import scans
 from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.facts.fields import fields
 from tacit.plan.physical.operators import Given
-from tacit.plan.physical.placed import KeysStep, LocalStep, PlacedPlan, ReleaseStep, TailStep
+from tacit.plan.physical.placed import (
+    ArrayStep,
+    KeysStep,
+    LocalStep,
+    PlacedPlan,
+    ReleaseStep,
+    ResultStep,
+    TailStep,
+)
+
+if TYPE_CHECKING:
+    from tacit.local.array_values import Values
 
 
 class LocalEngine:
@@ -48,6 +61,7 @@ class LocalEngine:
         self._owned = {table.name: table for table in catalog.tables if table.owner == party}
         self._used = _used_columns(plan, party, self._owned)
         self._sources: dict[str, Source] | None = None
+        self._arrays = ProgramArrays(plan, party, catalog)
         self._rows: dict[str, int] = {}
         self._slices: dict[Slice, str] = {}
         self._secret = secrets.token_bytes(32)
@@ -76,18 +90,21 @@ class LocalEngine:
         self._spill.cleanup()
 
     def check(self) -> None:
-        """Open and check the tables that the plan uses, once. Raises DataError."""
+        """Open and check the tables that the plan uses, and open its arrays, once. Raises DataError."""
         if self._sources is None:
             sources = {}
             for name, used in self._used.items():
                 with told(data_path(self._owned[name])):
                     sources[name] = self._open(name, used)
                     self._rows[name] = check_source(self.database, sources[name])
+            self._arrays.open()
             self._sources = sources
 
-    def run(self, step: LocalStep) -> int:
+    def run(self, step: LocalStep | ArrayStep) -> int:
         """Execute a local part, after the checks, and keep its result. Returns its number of rows. Raises DataError."""
         self.check()
+        if isinstance(step, ArrayStep):
+            return self._arrays.load(self.database, step, _result(step.id))
         self._execute(step)
         (rows,) = self.database.execute(f"SELECT count(*) FROM {quoted(_result(step.id))}").fetchall()[0]
         return int(rows)
@@ -101,6 +118,9 @@ class LocalEngine:
     def encode(self, local: int, columns: Sequence[Given]) -> ArrowStream:
         """Columns of the kept result of a local part, encoded; a stream on a connection of its own. local: as above."""
         step = self._steps[local]
+        if isinstance(step, ArrayStep):  # its elements are encoded
+            listed = ", ".join(f"{quoted(column.source)} AS {quoted(column.name)}" for column in columns)
+            return self.database.cursor().sql(f"SELECT {listed} FROM {quoted(_result(local))}")
         assert isinstance(step, LocalStep)
         types = {field.name: field.type for field in step.fields}
         outputs = [
@@ -137,6 +157,15 @@ class LocalEngine:
                 self._take_in(release, stream)
         self._execute(step)
         return self.database.table(_result(step.id))
+
+    def arrays(self, step: ResultStep, opened: Mapping[int, ArrowStream]) -> dict[str, Values]:
+        """The arrays that a program has opened to this party, by their names."""
+        found = {}
+        for result in step.arrays:
+            self.database.register("stream", _Stream(opened[result.release]))
+            found[result.name] = self._arrays.result(self.database, result, "stream")
+            self.database.unregister("stream")
+        return found
 
     def scanned(self, scan: Scan) -> str:
         """Where the rows of a scan are (for ``render``)."""

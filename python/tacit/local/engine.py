@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from tacit.plan.physical.operators import Given
-from tacit.plan.physical.placed import LocalStep, TailStep
+from tacit.plan.physical.placed import ArrayStep, LocalStep, TailStep
 
 
 class ArrowStream(Protocol):
@@ -22,7 +22,7 @@ class Engine(Protocol):
     def check(self) -> None:
         """Check the party's tables that the plan uses against their declarations. Raises DataError."""
 
-    def run(self, step: LocalStep) -> int:
+    def run(self, step: LocalStep | ArrayStep) -> int:
         """Execute a local part after the checks and keep its result. Returns its number of rows; raises DataError."""
 
     def source_rows(self, local: int) -> int:

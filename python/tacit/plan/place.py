@@ -26,7 +26,6 @@ from tacit.plan.facts.fields import fields
 from tacit.plan.facts.kinds import kind_of_field, opened_rep
 from tacit.plan.facts.valid import valid_bound
 from tacit.plan.physical.disclosure import Disclosure
-from tacit.plan.physical.engines import NODES, alternatives
 from tacit.plan.physical.kept import about
 from tacit.plan.physical.lower import Lowering
 from tacit.plan.physical.operators import Keep, Release
@@ -42,6 +41,7 @@ from tacit.plan.rules.push_up import Split, opened_by
 from tacit.plan.rules.quotients import with_quotients_above
 from tacit.plan.rules.sequence import NORMAL, RULES, SECURE, Trace, applied, ignore
 from tacit.plan.rules.stage import Stage
+from tacit.plan.taking_part import check_engine, check_party, check_recipients
 
 LEFT_OUT = 1 << 15
 """It pays to leave out this number of rows: valid ones come to the front in a few rounds."""
@@ -73,8 +73,7 @@ def place(
     today: the day by which owners' offers are read, by default this one in UTC.
     """
     trace("query", Stage(relation))
-    if not recipients:
-        raise QueryError("the query has no recipient; name at least one party that gets the answer.")
+    check_recipients(recipients, "query")
     catalog = with_hidden_sizes(_check(relation, catalog, recipients))
     allowed = check(relation, catalog, recipients, today or datetime.now(UTC).date())
     is_alone = len(recipients) == 1 and {owner(relation)} == set(recipients)
@@ -175,15 +174,9 @@ def _shown(core: Relation, table: SharedTable, lowering: Lowering) -> SharedTabl
 
 def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> Catalog:
     """What the engine can serve at present. Returns the catalog with those kept tables that the query reads."""
-    if len(catalog.nodes) != NODES.get(catalog.engine):
-        raise QueryError(
-            f"the engine {catalog.engine!r} with {len(catalog.nodes)} nodes is not available; "
-            f"use {alternatives()} nodes."
-        )
+    check_engine(catalog)
     for party in dict.fromkeys([*recipients, *(scan.owner for scan in scans(relation))]):
-        if party not in catalog.parties:
-            role = "recipient" if party in recipients else "owner"
-            raise QueryError(f"the {role} {party!r} is not one of the parties {', '.join(catalog.parties)}.")
+        check_party(party, "recipient" if party in recipients else "owner", catalog)
     read = {scan.table for scan in kept_scans(relation)}
     kept = tuple(table for table in catalog.kept if table.name in read)
     for table in kept:

@@ -56,7 +56,7 @@ UNNAMED = Named(None, [], ())
 
 def offers(members: Members) -> tuple[Table, ...]:
     """All tables that owners offer; none where all parties only match files. Raises RunError."""
-    return read_any_offers(members.path.parent / "offers", tuple(members.parties))
+    return read_any_offers(members.path.parent / "offers", tuple(members.parties)).tables
 
 
 def named(members: Members, me: str, tables: Sequence[str], keys: Sequence[Sequence[str]]) -> Named:

@@ -10,9 +10,11 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.place import place
+from tacit.plan.place_program import place_program
 from tacit.plan.policy.allowed import Disclosed, disclosed
 from tacit.plan.policy.check import check
 from tacit.plan.policy.refusal import PolicyRefusal
+from tacit.plan.programs.reading import is_program
 from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql.bind import bind, bind_query
 from tacit.sql.changes import advise
@@ -27,7 +29,8 @@ def compile_query(
     sql: str, catalog: Catalog, recipients: tuple[str, ...], trace: Trace = ignore, today: date | None = None
 ) -> PlacedPlan:
     """The placed plan that answers a query to the recipients, or makes or drops a kept table, which has no recipients.
-    A table is delivered and withdrawn by statements of tacit's own.
+    A table is delivered and withdrawn by statements of tacit's own. The text of a program (tacit.plan.programs.reading)
+    asks for its results.
 
     trace: called with each rule's name and the query after it. today: the day by which offers are read, by default this
     one in UTC.
@@ -36,6 +39,8 @@ def compile_query(
     tacit.plan.policy.refusal.PolicyRefusal, with a change that passes.
     """
     today = today or datetime.now(UTC).date()
+    if is_program(sql):
+        return place_program(sql, catalog, recipients, today)
     if (plan := delivery(sql, catalog, trace)) is not None:
         return plan
     try:

@@ -9,14 +9,18 @@ from tacit.plan.facts.kinds import Kind
 from tacit.plan.physical import operators as ops
 from tacit.plan.physical import values
 from tacit.plan.physical.placed import (
+    ArrayStep,
     DropStep,
     InputStep,
     KeepStep,
     KeptStep,
     KeysStep,
     LocalStep,
+    ProgramStep,
     PsiStep,
     ReleaseStep,
+    Result,
+    ResultStep,
     SecureStep,
     Step,
     TailStep,
@@ -27,16 +31,16 @@ from tacit.plan.physical.values import Value
 def where(step: Step, engine: str) -> str:
     """The place of a step."""
     match step:
-        case LocalStep():
+        case LocalStep() | ArrayStep():
             return f"local({step.party})"
-        case TailStep():
+        case TailStep() | ResultStep():
             return f"local({', '.join(step.recipients)})"
         case PsiStep():
             kind = step.operator.op.replace("_", "-")
             return f"{kind}({', '.join(side.owner for side in step.sides)})"
         case DropStep():
             return f"local({', '.join(step.parties)})"
-        case InputStep() | KeysStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
+        case InputStep() | KeysStep() | KeptStep() | SecureStep() | ProgramStep() | KeepStep() | ReleaseStep():
             return f"mpc({engine})"
 
 
@@ -45,11 +49,15 @@ def name(step: Step) -> str:
     match step:
         case LocalStep():
             return f"{step.id}.local"
+        case ArrayStep():
+            return f"{step.id}.array"
         case TailStep():
             return f"{step.id}.tail"
+        case ResultStep():
+            return f"{step.id}.result"
         case DropStep():
             return f"{step.id}.drop"
-        case InputStep() | KeysStep() | PsiStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
+        case _:
             return f"{step.id}.{step.operator.op}"
 
 
@@ -60,7 +68,11 @@ def what(step: Step) -> str:
             return relation_text(step.relation)
         case DropStep():
             return f"remove the kept table {step.table}"
-        case InputStep() | KeysStep() | PsiStep() | KeptStep() | SecureStep() | KeepStep() | ReleaseStep():
+        case ArrayStep():
+            return f"the array {step.array}, row by row, with {step.fraction} bits after the point"
+        case ResultStep():
+            return "make " + ", ".join(map(_result, step.arrays))
+        case _:
             return operator_text(step.operator)
 
 
@@ -68,15 +80,16 @@ def rows(step: Step) -> str:
     """The public row bound of a step's output."""
     match step:
         case InputStep():
-            return "announced" if step.operator.rows is None else f"{step.operator.rows:,}"
+            known = step.operator.rows if step.exact is None else step.exact
+            return "announced" if known is None else f"{known:,}"
         case PsiStep():
             known = isinstance(step.operator, ops.CircuitPsi) and step.rows is not None
             return f"{step.rows:,}" if known else "announced"
         case KeptStep():
             return f"{step.operator.rows:,}"
-        case SecureStep() | KeepStep():
+        case SecureStep() | ProgramStep() | KeepStep():
             return step.rows_bound
-        case LocalStep() | KeysStep() | ReleaseStep() | TailStep() | DropStep():
+        case LocalStep() | ArrayStep() | KeysStep() | ReleaseStep() | TailStep() | ResultStep() | DropStep():
             return ""
 
 
@@ -143,11 +156,20 @@ def operator_text(operator: ops.Operator) -> str:
         case ops.Resize():
             dropped = f"without the rows of step {operator.input} that are not valid"
             return f"{dropped}, counted" if operator.rows is None else f"{dropped}, but for public bounds"
+        case ops.Program():
+            taken = ", ".join(str(each.step) for each in operator.inputs)
+            count = len(operator.nodes)
+            return f"{', '.join(each.column for each in operator.outputs)} by {count} operations on steps {taken}"
         case ops.Keep():
             return f"keep {', '.join(operator.columns)} as {operator.table}"
         case ops.Release():
             order = " in order" if operator.ordered else ""
             return f"open {', '.join(operator.columns)} to {', '.join(operator.to)}{order}"
+
+
+def _result(result: Result) -> str:
+    shape = " x ".join(map(str, result.shape)) or "one number"
+    return f"{result.name} ({shape}, {result.dtype})"
 
 
 def _equal(operator: ops.Join | ops.GroupJoin) -> str:

@@ -11,6 +11,7 @@ DECIDED: dict[EachRow, str] = {
     "row": "Which rows there are depends on",
     "group": "Which groups there are, and of which rows, depends on",
     "whole": "Of which rows it is made depends on",
+    "element": "Which elements there are depends on",
 }
 """What is said before the columns that decide it."""
 

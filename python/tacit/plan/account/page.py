@@ -11,8 +11,10 @@ from types import MappingProxyType
 
 from tacit.plan.account.learnt import DECIDED, dropping, no_answer, nothing_new
 from tacit.plan.account.phrases import deciding, listed, plain
+from tacit.plan.account.programs import question
 from tacit.plan.account.statement import Answered, Output, Statement, statement
 from tacit.plan.physical.placed import PlacedPlan
+from tacit.plan.programs.reading import is_program
 
 WIDTH = 100
 MOST_NAME = 48
@@ -37,7 +39,8 @@ def page(plan: PlacedPlan) -> list[str]:
 
 def _asks(plan: PlacedPlan, found: Statement) -> list[str]:
     """Who takes part, and the question's own text, marked at the left so that nothing in it passes for the page."""
-    return [*wrapped(_part(found)), "", *quoted(plan.query)]
+    asked = "\n".join(question(plan.query)) if is_program(plan.query) else plan.query
+    return [*wrapped(_part(found)), "", *quoted(asked)]
 
 
 def _part(found: Statement) -> str:
@@ -69,7 +72,8 @@ def _gets(found: Statement) -> list[str]:
         return [*wrapped(no_answer(found)), *_keeps(found)]
     answer = found.answer
     who = f"{listed(answer.recipients)} {_gets_or_get(answer.recipients)}"
-    lines = [*wrapped(f"{who} a table, {answer.rows}{_most(answer)}:"), *_outputs(answer.outputs)]
+    what = answer.rows if answer.each_row == "element" else f"a table, {answer.rows}"
+    lines = [*wrapped(f"{who} {what}{_most(answer)}:"), *_outputs(answer.outputs)]
     if answer.beyond:
         also = (
             f"{who} these numbers too, which the answer alone does not tell; {listed(answer.divided)} is computed from"

@@ -6,12 +6,14 @@ from typing import Literal as OneOf
 
 from tacit.plan.account.origins import origins
 from tacit.plan.account.phrases import counted, deciding, listed, plain, value_text
+from tacit.plan.account.programs import made_of, result_text
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.facts.catalog import DisclosureRule
 from tacit.plan.facts.sizes import Counted
 from tacit.plan.facts.sources import Use, exposure
 from tacit.plan.physical.disclosure import (
     AnnouncedRows,
+    ArrayRows,
     CountedRows,
     Disclosure,
     KeptRows,
@@ -20,13 +22,14 @@ from tacit.plan.physical.disclosure import (
     MatchingRows,
     NumberOfIds,
     NumberOfMatches,
+    OpenedArray,
     OpenedColumns,
     OpenedRows,
     SeenKeys,
 )
 
-EachRow = OneOf["row", "group", "whole"]
-"""A row of tables, a group of them, or all of them together."""
+EachRow = OneOf["row", "group", "whole", "element"]
+"""A row of tables, a group of them, or all of them together; an element of a program's results."""
 
 BY_QUESTION = "each party that takes part, by starting this question"
 BY_OFFER = {
@@ -46,6 +49,8 @@ def what(disclosure: Disclosure) -> str:
     match disclosure.shown:
         case AnnouncedRows(_, counted_rows):
             return " plus ".join(f"the exact number of {_counted(each)}" for each in counted_rows)
+        case ArrayRows(owner, array):
+            return f"the number of elements of the array {plain(array)} of {owner}"
         case CountedRows():
             return _left(disclosure, disclosure.shown)
         case KeyValues(_, _, keys):
@@ -66,6 +71,9 @@ def what(disclosure: Disclosure) -> str:
             return f"how many rows the kept table {table} has, those that do not count included"
         case SeenKeys():
             return _seen(disclosure)
+        case OpenedArray():
+            made = "; ".join(text for _, text in outputs(disclosure))
+            return f"the result {plain(disclosure.shown.name)} ({made})"
         case OpenedColumns():
             parts = [f"{name}: {made}" for name, made in (*outputs(disclosure), *beyond(disclosure))]
             return f"the answer, {rows(disclosure)} ({'; '.join(parts)})"
@@ -94,6 +102,11 @@ def _seen(disclosure: Disclosure) -> str:
 
 def outputs(disclosure: Disclosure) -> tuple[tuple[str, str], ...]:
     """The columns of an answer, and what each is made of."""
+    if isinstance(disclosure.shown, OpenedArray):
+        return tuple(
+            (plain(name), f"{result_text(disclosure.shown)}; {made_of(origins(uses), disclosure.recipients)}")
+            for name, uses in disclosure.derivation.outputs
+        )
     return _made(disclosure, disclosure.derivation.outputs)
 
 
@@ -120,6 +133,8 @@ def rows(disclosure: Disclosure) -> str:
 
 def each_row(disclosure: Disclosure) -> EachRow:
     """What a row of an answer stands for."""
+    if isinstance(disclosure.shown, OpenedArray):
+        return "element"
     uses = [use for use in disclosure.derivation.presence if use.source.column is None]
     if not uses or any(exposure(use) == "row by row" for use in uses):
         return "row"
@@ -165,6 +180,8 @@ def reason(disclosure: Disclosure) -> str:
             return "there is no declared number of rows that true ones could be filled up to"
         case AnnouncedRows() if DisclosureRule.PUBLIC_KEYS in disclosure.rules:
             return "it follows from keys that all parties may read"
+        case ArrayRows():
+            return "the array's offer says it"
         case KeyValues():
             return "so that rows whose key nobody else has need not be computed on together with others"
         case AnnouncedRows() | CountedRows():
@@ -181,6 +198,8 @@ def reason(disclosure: Disclosure) -> str:
             return "the table's description says so"
         case SeenKeys():
             return "it orders the rows in clear, which is faster than sorting secret shares"
+        case OpenedArray():
+            return "the program reveals it"
         case OpenedColumns(beyond=()):
             return "the question asks for it"
         case OpenedColumns():
@@ -211,7 +230,7 @@ def _owners(disclosure: Disclosure) -> tuple[str, ...]:
             uses = [use for _, made in derivation.values for use in made] + [*derivation.presence]
             owners = dict.fromkeys(use.source.owner for use in uses)
             return tuple(each for each in owners if each is not None and each not in disclosure.recipients)
-        case OpenedColumns() | OpenedRows() | KeptRows():
+        case ArrayRows() | OpenedColumns() | OpenedArray() | OpenedRows() | KeptRows():
             return ()
 
 

@@ -7,10 +7,12 @@ import json
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from datetime import date
+from fractions import Fraction
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.sources import Use
 from tacit.plan.physical.disclosure import Disclosure
@@ -21,7 +23,7 @@ LEFT_OUT = {"position", "positions", "counted", "path", "united"}
 """Where a construct stands in the text (which is hashed), which columns count as rows do, where an owner keeps its data
 (its own business), and names of several tables together (a plan reads the tables themselves)."""
 
-UNLESS_FALSE = {"rounded", "rank", "repeats", "slicing", "resizing", "expected", "most"}
+UNLESS_FALSE = {"rounded", "rank", "repeats", "slicing", "resizing", "expected", "most", "arrays", "exact"}
 """Members that are left out where they are False, None or empty: what is said without them has the hash that it had."""
 
 
@@ -56,6 +58,8 @@ def encoded(value: object) -> Any:
         return [encoded(each) for each in value]
     if isinstance(value, date):
         return value.isoformat()
+    if isinstance(value, Fraction):
+        return f"{value.numerator}/{value.denominator}"
     if value is None or isinstance(value, bool | int | float | str):
         return value
     raise TypeError(f"a plan holds no {type(value).__name__}")
@@ -99,14 +103,14 @@ def plan_hash(plan: PlacedPlan) -> bytes:
     return hashlib.sha256(canonical({"tacit": tacit_version(), "plan": plan_json(plan)}).encode()).digest()
 
 
-def declaration_hash(table: Table) -> str:
-    """SHA-256 over what an offer declares of a table, in hexadecimal."""
-    return hashlib.sha256(canonical(encoded(table)).encode()).hexdigest()
+def declaration_hash(declared: Table | OfferedArray) -> str:
+    """SHA-256 over what an offer declares of a table or an array, in hexadecimal."""
+    return hashlib.sha256(canonical(encoded(declared)).encode()).hexdigest()
 
 
-def offer_hash(tables: Iterable[Table]) -> str:
-    """SHA-256 over all tables of one owner with their terms, in hexadecimal. Their order does not matter."""
-    listed = sorted((encoded(table) for table in tables), key=canonical)
+def offer_hash(offered: Iterable[Table | OfferedArray]) -> str:
+    """SHA-256 over all tables and arrays of one owner with their terms, in hexadecimal. Their order does not matter."""
+    listed = sorted((encoded(each) for each in offered), key=canonical)
     return hashlib.sha256(canonical({"offer": listed}).encode()).hexdigest()
 
 

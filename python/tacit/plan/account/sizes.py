@@ -7,7 +7,16 @@ from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import scans
 from tacit.plan.facts.catalog import KeptTable
 from tacit.plan.facts.deliveries import approving, day
-from tacit.plan.physical.placed import InputStep, KeepStep, KeptStep, LocalStep, PlacedPlan, PsiStep, Step
+from tacit.plan.physical.placed import (
+    ArrayStep,
+    InputStep,
+    KeepStep,
+    KeptStep,
+    LocalStep,
+    PlacedPlan,
+    PsiStep,
+    Step,
+)
 
 
 def keeping(plan: PlacedPlan) -> list[str]:
@@ -55,10 +64,14 @@ def declared_sizes(plan: PlacedPlan) -> list[str]:
     """The public sizes that true ones are filled up to, in a sentence."""
     found = []
     locals_ = {step.id: step for step in plan.steps if isinstance(step, LocalStep)}
+    arrays = {step.id: step for step in plan.steps if isinstance(step, ArrayStep)}
     for step in plan.steps:
         if isinstance(step, KeptStep):
             found.append(f"the kept table {step.operator.table} has {counted(step.operator.rows)}")
-        if isinstance(step, InputStep) and step.operator.rows is not None:
+        if isinstance(step, InputStep) and step.local in arrays:
+            array = f"the {step.exact:,} elements of its array {arrays[step.local].array}"
+            found.append(f"{step.operator.owner} puts {array} into secret shares")
+        elif isinstance(step, InputStep) and step.operator.rows is not None:
             of = tables(locals_[step.local].relation)
             found.append(f"{step.operator.owner} puts {counted(step.operator.rows)} made of {of} into secret shares")
         for side in step.sides if isinstance(step, PsiStep) else ():
@@ -69,7 +82,7 @@ def declared_sizes(plan: PlacedPlan) -> list[str]:
     if not found:
         return []
     filled = " Fewer true rows are filled up to that, so that nobody learns how many there are."
-    padded = any(not each.startswith("the kept table") for each in found)
+    padded = any(not each.startswith("the kept table") for each in found) and not arrays
     return [f"Everybody knows before: {listed(list(dict.fromkeys(found)))}.{filled * padded}"]
 
 

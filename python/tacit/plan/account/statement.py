@@ -6,10 +6,11 @@ Each part holds its data for programs and its sentence for people, made from the
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tacit.plan.account.origins import Origin, origins
 from tacit.plan.account.phrases import listed, value_text
+from tacit.plan.account.programs import results
 from tacit.plan.account.sentences import (
     EachRow,
     allowed,
@@ -26,10 +27,14 @@ from tacit.plan.account.sizes import declared_sizes, keeping, own_sizes
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.facts.allowances import Allowance, Ruling
 from tacit.plan.facts.sources import Use
-from tacit.plan.physical.disclosure import Disclosure, DisclosureKind, OpenedColumns
-from tacit.plan.physical.placed import DropStep, InputStep, KeepStep, KeptStep, PlacedPlan, PsiStep
+from tacit.plan.physical.disclosure import ArrayRows, Disclosure, DisclosureKind, OpenedArray, OpenedColumns, OpenedRows
+from tacit.plan.physical.placed import DropStep, InputStep, KeepStep, KeptStep, PlacedPlan, ProgramStep, PsiStep
 
 NOTHING_ELSE = "Nobody learns anything else."
+PROGRAM_NOTE = (
+    "A program may show whatever it computes: read it, or the program that has its hash, before you approve it. What "
+    "it learns of the arrays, such as a model, tells of them."
+)
 NOTHING_OPENED = "Nothing is opened to anybody."
 
 
@@ -104,16 +109,18 @@ class Statement:
 
 def statement(plan: PlacedPlan) -> Statement:
     """The statement of a plan."""
-    told = [each for each in plan.disclosures if each.kind in ("keys", "size", "matches")]
-    answers = [_answered(each, plan.ruling) for each in plan.disclosures if each.kind in ("answer", "value")]
+    told = [
+        each for each in plan.disclosures if each.kind in ("keys", "size", "matches") and not _is_public(each, plan)
+    ]
+    opened = [each for each in plan.disclosures if each.kind in ("answer", "value")]
     sizes, parties = declared_sizes(plan), takes_part(plan)
-    learning = {party for each in plan.disclosures for party in learners(each, plan)} | set(plan.recipients)
+    learning = {party for each in (*told, *opened) for party in learners(each, plan)} | set(plan.recipients)
     return Statement(
         parties,
         plan.recipients,
         plan.nodes,
         plan.engine,
-        answers[0] if answers else None,
+        _answer(opened, plan),
         tuple(_besides(each, plan) for each in told if learners(each, plan)),
         tuple(party for party in parties if party not in learning),
         _keeps(plan),
@@ -145,6 +152,27 @@ def learners(disclosure: Disclosure, plan: PlacedPlan) -> tuple[str, ...]:
         party
         for party in disclosure.recipients
         if not any(disclosure.site.name in own_sizes(step, party) for step in plan.steps)
+    )
+
+
+def _is_public(disclosure: Disclosure, plan: PlacedPlan) -> bool:
+    """Whether a number of rows is that of a program's array, which the program and offers say."""
+    is_program = any(isinstance(each, ProgramStep) for each in plan.steps)
+    return isinstance(disclosure.shown, ArrayRows) or (isinstance(disclosure.shown, OpenedRows) and is_program)
+
+
+def _answer(opened: Sequence[Disclosure], plan: PlacedPlan) -> Answered | None:
+    """What recipients get: of a program all results together."""
+    if not opened or not isinstance(opened[0].shown, OpenedArray):
+        return _answered(opened[0], plan.ruling) if opened else None
+    parts = [_answered(each, plan.ruling) for each in opened]
+    return replace(
+        parts[0],
+        rows=results(opened),
+        most_rows=sum(each.most_rows or 0 for each in parts),
+        most_values=None,
+        outputs=tuple(output for each in parts for output in each.outputs),
+        notes=(PROGRAM_NOTE, *parts[0].notes),
     )
 
 

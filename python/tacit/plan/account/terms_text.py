@@ -189,13 +189,14 @@ def _audit(table: Table, terms: Terms) -> str:
 
 def _column(column: Column, table: Terms) -> str:
     terms, type_ = column.terms, column.field.type
-    if not terms.ways:
-        return "Closed: no query may use it."
+    programs = " Programs may compute on it." if "program" in terms.ways else ""
+    if not terms.queried:
+        return f"No query may use it.{programs}" if programs else "Closed: no query may use it."
     rounded = ""
     if column.rounded and isinstance(type_, Decimal):
         rounded = f" Its values are rounded to {_count(type_.scale, 'digit')} after the point."
-    if terms.ways == {"select"}:
-        return f"{_select(terms, table)}{rounded}"
+    if terms.queried == {"select"}:
+        return f"{_select(terms, table)}{rounded}{programs}"
     ways = [
         *([_join(terms)] if "join" in terms.ways else []),
         *([_filter(column)] if "filter" in terms.ways else []),
@@ -204,7 +205,7 @@ def _column(column: Column, table: Terms) -> str:
     ]
     floor = f" Whatever it enters derives from at least {_least(terms, table)}." if terms.least_group else ""
     select = f" {_select(terms, table)}" if "select" in terms.ways else ""
-    return f"It may {'; '.join(ways)}.{floor}{select}{rounded}"
+    return f"It may {'; '.join(ways)}.{floor}{select}{rounded}{programs}"
 
 
 def _select(terms: ColumnTerms, table: Terms) -> str:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tacit.plan.algebra.types import Field
+from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.kinds import Kind
 from tacit.plan.facts.sources import Use
 from tacit.plan.facts.terms import OPEN_COLUMN, ColumnTerms, Terms
@@ -155,7 +156,7 @@ class Catalog:
     prices: the table of prices that all parties share, as JSON, by which it chooses, too; None for the default.
     kept: kept tables; in a plan's catalog, those that it reads. broken: names of kept tables that cannot be read, each
     with the sentence that says why; none in a plan's catalog.
-    united: names for several tables together.
+    united: names for several tables together. arrays: what owners offer to programs, each name once an owner.
     """
 
     parties: tuple[str, ...]
@@ -167,3 +168,9 @@ class Catalog:
     broken: tuple[tuple[str, str], ...] = ()
     prices: str | None = None
     united: tuple[UnitedTable, ...] = ()
+    arrays: tuple[OfferedArray, ...] = ()
+
+    @property
+    def offered(self) -> tuple[Table | OfferedArray, ...]:
+        """All that owners offer."""
+        return (*self.tables, *self.arrays)

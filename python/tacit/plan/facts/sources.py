@@ -25,6 +25,7 @@ Passage = (
         "over",  # partition or order of a window: it decides which rows these are
         "sort",
         "limit",
+        "program",  # a program on arrays, which may show any element as it is
     ]
 )
 """What a value passes on its way to what is shown: an operator of an expression, an aggregate, or a relation's one."""

@@ -1,4 +1,5 @@
-"""An owner's terms: which exposures of its table it allows, to whom, above which floor (docs/rules.md)."""
+"""An owner's terms: which exposures of its table it allows, to whom, above which floor, and which programs may compute
+on its arrays (docs/rules.md)."""
 
 from __future__ import annotations
 
@@ -6,8 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal, get_args
 
-Way = Literal["join", "filter", "group", "aggregate", "select"]
-"""How a query may use a column. ``select`` shows values row by row and allows every other way."""
+Way = Literal["join", "filter", "group", "aggregate", "select", "program"]
+"""How a query may use a column. ``select`` shows values row by row and allows every other way of queries. ``program``
+is no way of queries."""
 
 WAYS: Final[tuple[Way, ...]] = get_args(Way)
 
@@ -42,6 +44,11 @@ class ColumnTerms:
     cuts: tuple[int, ...] | Literal["month"] | None = None
     constants: frozenset[int | bool | str] | None = None
 
+    @property
+    def queried(self) -> frozenset[Way]:
+        """The ways of queries."""
+        return self.ways - {"program"}
+
 
 @dataclass(frozen=True)
 class Terms:
@@ -68,6 +75,20 @@ class Terms:
     refusals: int = 5
     period: int = 30
     complement: bool = False
+
+
+@dataclass(frozen=True)
+class ArrayTerms:
+    """What an owner allows of an array.
+
+    ways: without ``program`` it is closed. recipients: who may receive what is computed of it. programs: hashes of
+    those that may compute on it; None for any. until: the last day, in UTC.
+    """
+
+    ways: frozenset[Way] = frozenset()
+    recipients: frozenset[str] = frozenset()
+    programs: frozenset[str] | None = frozenset()
+    until: date | None = None
 
 
 OPEN_COLUMN: Final = ColumnTerms(frozenset({"select"}), frozenset(FUNCTIONS))

@@ -115,11 +115,11 @@ def _input_rows(
     assumed: set[int] = set()
     for step in steps:
         if isinstance(step, InputStep):
-            rows = step.operator.rows
-            if rows is None and step.id not in known:
-                assumed.add(step.id)
-            guess = guesses[step.local] if step.expected is None else step.expected
-            counts[step.id] = known.get(step.id, guess if rows is None else rows)
+            rows = step.operator.rows if step.exact is None else step.exact
+            if rows is None:
+                assumed |= set() if step.id in known else {step.id}
+                rows = guesses[step.local] if step.expected is None else step.expected
+            counts[step.id] = known.get(step.id, rows)
         elif isinstance(step, PsiStep):
             for side in step.sides:
                 counts[side.local] = known.get(side.local, guesses[side.local] if side.rows is None else side.rows)

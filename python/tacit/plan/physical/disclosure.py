@@ -56,6 +56,14 @@ class AnnouncedRows:
 
 
 @dataclass(frozen=True)
+class ArrayRows:
+    """How many elements an owner's array has, as its offer says."""
+
+    owner: str
+    array: str
+
+
+@dataclass(frozen=True)
 class CountedRows:
     """How many rows a step under MPC leaves. op: the step's operator. sides: whose tables' rows decide it."""
 
@@ -120,6 +128,22 @@ class OpenedColumns:
 
 
 @dataclass(frozen=True)
+class OpenedArray:
+    """The elements of an array that a program computes, cut by floor after their bits behind the point.
+
+    columns: the one that is opened, with its kind. dtype, fraction: as of a tacit.plan.physical.placed.Result. error:
+    how far a number may be from that of real arithmetic on the true inputs, in words.
+    """
+
+    name: str
+    columns: tuple[Named, ...]
+    shape: tuple[int, ...]
+    dtype: str
+    fraction: int
+    error: str
+
+
+@dataclass(frozen=True)
 class OpenedRows:
     """How many rows the nodes open, the ones that do not count included, which only the nodes know before."""
 
@@ -156,11 +180,13 @@ class KeyValues:
 
 Shown = (
     AnnouncedRows
+    | ArrayRows
     | CountedRows
     | KeyValues
     | MatchingRows
     | NumberOfMatches
     | NumberOfIds
+    | OpenedArray
     | OpenedColumns
     | OpenedRows
     | KeptRows
@@ -204,7 +230,17 @@ class Disclosure:
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
-            case AnnouncedRows() | CountedRows() | NumberOfMatches() | NumberOfIds() | OpenedRows() | KeptRows():
+            case OpenedArray():
+                return "answer"
+            case (
+                AnnouncedRows()
+                | ArrayRows()
+                | CountedRows()
+                | NumberOfMatches()
+                | NumberOfIds()
+                | OpenedRows()
+                | KeptRows()
+            ):
                 return "size"
             case KeyValues():
                 return "keys"
@@ -218,7 +254,8 @@ class Disclosure:
         """The right to show this and nothing else, as the native session checks it. None if no session shows it."""
         if isinstance(self.shown, KeptRows):
             return None
-        columns = self.shown.columns if isinstance(self.shown, OpenedColumns | KeyValues | SeenKeys) else ()
+        opened = self.shown if isinstance(self.shown, OpenedColumns | OpenedArray | KeyValues | SeenKeys) else None
+        columns = () if opened is None else opened.columns
         return Permit(self.site.name, self._permitted, self.recipients, columns, self.derivation.rows)
 
     @property

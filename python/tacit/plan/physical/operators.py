@@ -7,8 +7,11 @@ from typing import ClassVar, get_args
 from typing import Literal as OneOf
 
 from tacit.plan.facts.kinds import Encoding, Kind
-from tacit.plan.physical.record import JSON, Record
+from tacit.plan.physical.record import JSON, Record, written
 from tacit.plan.physical.values import Value
+
+Parameter = bool | int | str | tuple[int, ...] | tuple[str, ...] | tuple[tuple[int, int, int], ...]
+"""What an instruction of a program says besides its operands."""
 
 
 @dataclass(frozen=True)
@@ -229,6 +232,59 @@ class Kept(_Operator):
     rows: int
     padded: bool
     owners: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Element(Record):
+    """An array that a program reads: a column of a step's table. Its elements are the rows, in their order."""
+
+    step: int
+    column: str
+
+
+@dataclass(frozen=True)
+class Instruction(Record):
+    """One operation of a program on earlier ones. op: docs/placed-plan.md lists them with their parameters.
+
+    args: positions of earlier nodes. shape: of the result. ring: 64 or 128, or 1 of bits. fraction: bits after the
+    point. low, high: proven bounds of the result's integers, as decimals.
+    """
+
+    op: str
+    args: tuple[int, ...]
+    shape: tuple[int, ...]
+    ring: int
+    fraction: int
+    low: str
+    high: str
+    parameters: tuple[tuple[str, Parameter], ...] = ()
+
+    def json(self) -> JSON:
+        """The object, with the parameters among its members."""
+        found = super().json()
+        del found["parameters"]
+        return found | {name: written(value) for name, value in self.parameters}
+
+
+@dataclass(frozen=True)
+class Made(Record):
+    """A table of one column that a program makes: the elements of a node, row by row. id: as of a step."""
+
+    id: int
+    node: int
+    column: str
+    kind: Kind
+
+
+@dataclass(frozen=True)
+class Program(_Operator):
+    """Arrays computed from arrays. No table of its own id: each output is a table under an id of its own."""
+
+    op: ClassVar[str] = "program"
+    id: int
+    inputs: tuple[Element, ...]
+    nodes: tuple[Instruction, ...]
+    outputs: tuple[Made, ...]
 
 
 @dataclass(frozen=True)
@@ -459,7 +515,7 @@ Secure = (
 Matching = Psi | CircuitPsi | UniversalIds
 """Operators over two owners' local results."""
 
-Operator = Input | Matching | Kept | Secure | Keep | Release
+Operator = Input | Matching | Kept | Secure | Program | Keep | Release
 
 OPERATORS: tuple[type[Operator], ...] = get_args(Operator)
 
@@ -471,6 +527,8 @@ def inputs(operator: Operator) -> tuple[int, ...]:
             return ()
         case Union():
             return operator.inputs
+        case Program():
+            return tuple(dict.fromkeys(each.step for each in operator.inputs))
         case Join() | GroupJoin() | Pairs():
             return operator.left, operator.right
         case Broadcast():

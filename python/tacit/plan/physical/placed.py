@@ -12,7 +12,7 @@ from tacit.plan.facts.allowances import Ruling
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.disclosure import Disclosure, Permit
 from tacit.plan.physical.kept import About
-from tacit.plan.physical.operators import Input, Keep, Kept, Matching, Release, Secure, Side
+from tacit.plan.physical.operators import Input, Keep, Kept, Matching, Program, Release, Secure, Side
 
 Readable = tuple[tuple[str, tuple[str, ...]], ...]
 """Column to the parties that may see it in clear."""
@@ -29,16 +29,31 @@ class LocalStep:
 
 
 @dataclass(frozen=True)
+class ArrayStep:
+    """A party gives its array as a table of one column "value": its elements row by row, in C order.
+
+    They are integers: the elements times 2^fraction, rounded to the nearest, of two the upper; of bits 0 and 1.
+    """
+
+    id: int
+    party: str
+    array: str
+    fraction: int
+
+
+@dataclass(frozen=True)
 class InputStep:
     """The owner shares the result of a local step. readers: column to the parties that may see it in clear.
 
     expected: with how many rows it is priced where its size is announced; None for what any input is priced with.
+    exact: of an array, its number of elements, which all parties know before its owner announces it.
     """
 
     local: int
     operator: Input
     readers: Readable = ()
     expected: int | None = None
+    exact: int | None = None
 
     @property
     def id(self) -> int:
@@ -96,6 +111,19 @@ class SecureStep:
     rows_bound: str
     readers: Readable = ()
     expected: int | None = None
+
+    @property
+    def id(self) -> int:
+        """The step's id."""
+        return self.operator.id
+
+
+@dataclass(frozen=True)
+class ProgramStep:
+    """Arrays computed from arrays by all nodes. rows_bound: of each output, as of a SecureStep."""
+
+    operator: Program
+    rows_bound: str
 
     @property
     def id(self) -> int:
@@ -172,10 +200,33 @@ class TailStep:
     fields: tuple[Field, ...]
 
 
-NativeStep = InputStep | KeysStep | PsiStep | KeptStep | SecureStep | KeepStep | ReleaseStep
+@dataclass(frozen=True)
+class Result:
+    """An array of an answer: the rows that a release opens are its elements times 2^fraction, row by row.
+
+    dtype: "bool", an integer type of NumPy, or "fixed" for numbers with bits after the point.
+    """
+
+    name: str
+    release: int
+    shape: tuple[int, ...]
+    dtype: str
+    fraction: int
+
+
+@dataclass(frozen=True)
+class ResultStep:
+    """The recipients make arrays of what was opened."""
+
+    id: int
+    recipients: tuple[str, ...]
+    arrays: tuple[Result, ...]
+
+
+NativeStep = InputStep | KeysStep | PsiStep | KeptStep | SecureStep | ProgramStep | KeepStep | ReleaseStep
 """What the native session executes."""
 
-Step = LocalStep | NativeStep | TailStep | DropStep
+Step = LocalStep | ArrayStep | NativeStep | TailStep | ResultStep | DropStep
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ SAID: Final[dict[Way, str]] = {
     "group": "a key of groups",
     "filter": "tested in conditions",
     "join": "matched",
+    "program": "computed on by programs",
 }
 """What each way is called in sentences."""
 

@@ -57,4 +57,4 @@ def offered(table: Table, column: str, recipient: str) -> Exposure:
     if "select" in terms.ways and seen:
         return OPEN
     functions = terms.functions if "aggregate" in terms.ways else frozenset[Function]()
-    return Exposure(terms.ways - {"select"}, functions, floor_of(table, column))
+    return Exposure(terms.queried - {"select"}, functions, floor_of(table, column))

@@ -144,7 +144,7 @@ def _others(parties: tuple[str, ...], table: Table) -> tuple[str, ...]:
 def _of_key(matched: MatchedTable, key: str, receiver: str, question: MatchQuestion) -> Iterator[Problem]:
     """What is wrong with a key column: as one whose values are seen, or as one that is compared."""
     ways, terms = offered(matched.table, key, receiver).ways, terms_of(matched.table, key)
-    if not terms.ways:
+    if not terms.queried:
         yield _problem(matched, key, "join", "closed", receiver)
     elif question.shows in SEEN and "select" not in ways:
         yield _problem(matched, key, "value", "row", receiver)
@@ -155,7 +155,7 @@ def _of_key(matched: MatchedTable, key: str, receiver: str, question: MatchQuest
 def _of_shown(matched: MatchedTable, column: str, receiver: str) -> Iterator[Problem]:
     """What is wrong with a column that leaves the table: it has to be seen row by row."""
     if "select" not in offered(matched.table, column, receiver).ways:
-        closed = not terms_of(matched.table, column).ways
+        closed = not terms_of(matched.table, column).queried
         yield _problem(matched, column, "value", "closed" if closed else "row", receiver)
 
 

@@ -106,7 +106,7 @@ def _reason(item: Item, state: State, output: bool) -> str:
     table = item.instance.table
     assert item.column is not None, "only columns have ways"
     terms = terms_of(table, item.column)
-    if not terms.ways:
+    if not terms.queried:
         return "closed"
     if item.instance in state.one:
         if item.instance in state.units:
@@ -151,7 +151,7 @@ def _place(state: State) -> tuple[int, int] | None:
 
 def _of_closed(table: Table, recipients: tuple[str, ...]) -> list[Problem]:
     """Not even the number of rows of a table is told of which no column is open."""
-    if any(each.terms.ways for each in table.columns):
+    if any(each.terms.queried for each in table.columns):
         return []
     first = next(each for each in recipients if each != table.owner)
     sentence = f"no column of {table.name} is open"

@@ -54,7 +54,8 @@ def _sentence(item: Item, reason: str) -> str:
     terms = None if item.column is None else terms_of(table, item.column)
     match reason:
         case "closed":
-            return f"{name} is closed"
+            programs = terms is not None and "program" in terms.ways
+            return f"{name} is {'open to programs alone' if programs else 'closed'}"
         case "row":
             return f"{name} would be seen row by row; {_may(terms)}"
         case "row filter":
@@ -99,7 +100,7 @@ def _sentence(item: Item, reason: str) -> str:
         case "window":
             return _window(item)
         case "filter":
-            key = " is a key of joins;" if terms is not None and terms.ways == {"join"} else ":"
+            key = " is a key of joins;" if terms is not None and terms.queried == {"join"} else ":"
             return f"{name}{key} conditions on it are closed"
         case "join" | "group" | "distinct" | "value":
             doing = {"join": "be a key of joins", "value": "be seen"}

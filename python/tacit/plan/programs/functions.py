@@ -8,12 +8,11 @@ from tacit.plan.programs.arithmetic import counted, multiply, quotient, subtract
 from tacit.plan.programs.elementary import ceil_log2
 from tacit.plan.programs.facts import unit
 from tacit.plan.programs.formats import narrowed, truncated, widened
-from tacit.plan.programs.graph import Graph
-from tacit.plan.programs.infer_functions import MOST_BITS
+from tacit.plan.programs.graph import Graph, Proof
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Function, FunctionName, Known, Largest, Sum
 from tacit.plan.programs.public import number
-from tacit.plan.programs.refusals import OutOfDomain, TooWide
+from tacit.plan.programs.refusals import TooWide
 from tacit.plan.programs.shaping import expanded
 
 GUARD = 4
@@ -26,8 +25,6 @@ def function(graph: Graph, name: FunctionName, a: Node, more: int = 0) -> Node:
     bits = graph.settings.fraction + more
     if name == "rsqrt" and a.array.high > 0:
         bits += max(0, ceil_log2(a.array.high * unit(a.array.fraction)) // 2)
-    if bits > MOST_BITS:
-        raise OutOfDomain(f"{name} gives at most {MOST_BITS} bits after the point; ask for fewer.", graph.line)
     try:
         return graph.make(Function(name, bits), a)
     except TooWide:
@@ -36,22 +33,33 @@ def function(graph: Graph, name: FunctionName, a: Node, more: int = 0) -> Node:
 
 def softmax(graph: Graph, a: Node, axis: int) -> Node:
     """exp(a) divided by its sum along an axis, whatever the range of a: its maximum is subtracted first."""
-    distance = subtract(graph, a, expanded(graph, graph.make(Largest(axis), counted(graph, a)), axis))
-    below = graph.make(Known("no element is above the maximum", distance.array.low, 0), distance)
-    powers = function(graph, "exp", below, GUARD)
-    whole = graph.make(Sum(axis), powers)
-    one = (1 << powers.array.fraction) - 2
-    whole = graph.make(Known("the largest exponential is 1", one, whole.array.high), whole)
-    inverse = quotient(graph, number(1), whole, powers.array.fraction)
+    powers = function(graph, "exp", below_largest(graph, a, axis), GUARD)
+    inverse = quotient(graph, number(1), whole_of_powers(graph, a, axis), powers.array.fraction)
     found = multiply(graph, powers, expanded(graph, inverse, axis))
-    return _of_rows(graph, narrowed(graph, truncated(graph, found, GUARD)), axis)
+    found = narrowed(graph, truncated(graph, found, GUARD))
+    return graph.know(_shares_of_whole(found, axis), found, Proof("softmax", a, (axis,)))
 
 
-def _of_rows(graph: Graph, a: Node, axis: int) -> Node:
+def below_largest(graph: Graph, a: Node, axis: int) -> Node:
+    """An array minus its largest elements along an axis."""
+    distance = subtract(graph, a, expanded(graph, graph.make(Largest(axis), counted(graph, a)), axis))
+    fact = Known("no element is above the maximum", distance.array.low, 0)
+    return graph.know(fact, distance, Proof("below_largest", a, (axis,)))
+
+
+def whole_of_powers(graph: Graph, a: Node, axis: int) -> Node:
+    """The sum of the exponentials that a softmax divides by."""
+    powers = function(graph, "exp", below_largest(graph, a, axis), GUARD)
+    whole = graph.make(Sum(axis), powers)
+    fact = Known("the largest exponential is 1", (1 << powers.array.fraction) - 2, whole.array.high)
+    return graph.know(fact, whole, Proof("whole_of_powers", a, (axis,)))
+
+
+def _shares_of_whole(a: Node, axis: int) -> Known:
     """Shares of a whole: each between 0 and 1, and together 1."""
     array = a.array
     one, room = Fraction(1 << array.fraction), array.error
     sums = int(one - room * array.columns), int(one + room * array.columns) + 1
     last = axis == len(array.shape) - 1
     high = min(array.high, int(one + room))
-    return graph.make(Known("shares of a whole", max(array.low, 0), high, sums if last else None), a)
+    return Known("shares of a whole", max(array.low, 0), high, sums if last else None)

@@ -13,7 +13,7 @@ from typing import Literal
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.inference import inferred
 from tacit.plan.programs.nodes import Node
-from tacit.plan.programs.operations import Operation
+from tacit.plan.programs.operations import Known, Operation
 from tacit.plan.programs.refusals import ProgramError, TooWide
 
 ERROR_STEPS = 1 << 32
@@ -30,16 +30,27 @@ class Settings:
     rounding: Rounding = "dither"
 
 
+@dataclass(frozen=True)
+class Proof:
+    """How a fact of algebra comes about: by what tacit.plan.programs.proofs makes of an array with parameters."""
+
+    name: str
+    of: Node
+    parameters: tuple[int, ...]
+
+
 @dataclass
 class Graph:
     """Makes nodes, the same one for the same operation on the same nodes. line: of the program, as it is traced.
 
-    notes: why an array has the format that it has, where it is not the usual one, by the numbers of nodes.
+    notes: why an array has the format that it has, where it is not the usual one, by the numbers of nodes. proofs: of
+    the facts of algebra, by the numbers of nodes.
     """
 
     settings: Settings = field(default_factory=Settings)
     line: int | None = None
     notes: dict[int, str] = field(default_factory=dict, repr=False)
+    proofs: dict[int, Proof] = field(default_factory=dict, repr=False)
     nodes: dict[tuple[Operation, tuple[int, ...]], Node] = field(default_factory=dict, repr=False)
 
     def make(self, operation: Operation, *args: Node) -> Node:
@@ -48,6 +59,12 @@ class Graph:
         if key not in self.nodes:
             self.nodes[key] = Node(operation, args, self._facts(operation, args), len(self.nodes), self.line)
         return self.nodes[key]
+
+    def know(self, fact: Known, a: Node, proof: Proof) -> Node:
+        """The node of an array of which algebra knows more."""
+        found = self.make(fact, a)
+        self.proofs.setdefault(found.number, proof)
+        return found
 
     def _facts(self, operation: Operation, args: tuple[Node, ...]) -> Array:
         try:

@@ -1,54 +1,120 @@
-"""What a program is, as text that is the same at all parties, and the hash of it that owners approve."""
+"""A program as one text that is the same at all parties, and its hash, which owners approve.
+
+The text has the operations as they are traced, and where the inputs come from. It has no facts: whoever reads it infers
+them, and runs the optimiser. tacit.plan.programs.reading reads it. Lines of the source are not in it: a comment that is
+added changes nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import fields
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
-from tacit.plan.programs.graph import Settings
-from tacit.plan.programs.nodes import Node, reachable
+from tacit.plan.programs.forms import name_of, parameters
+from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node
+from tacit.plan.programs.operations import Constant, Input, Known, Sample
 
 VERSION = 1
+MARK = '{"fraction":'
+"""How the text of a program begins, and no query does."""
 
 
-def canonical(outputs: Mapping[str, Node], settings: Settings) -> str:
-    """All operations in their order with all that is known of their results, and the outputs' names.
+@dataclass(frozen=True)
+class Source:
+    """Where an input comes from: an owner's array, by the name that its offer has for it."""
 
-    Lines of the source are not in it: a comment that is added changes nothing.
-    """
-    nodes = reachable(outputs.values())
+    owner: str
+    array: str
+
+
+def canonical(graph: Graph, outputs: Mapping[str, Node], sources: Mapping[str, Source] | None = None) -> str:
+    """The text of a program. sources: by the names of inputs; a program without them has a hash and cannot run."""
+    nodes = in_order(graph, outputs.values())
     places = {node.number: place for place, node in enumerate(nodes)}
-    lines = [f"program {VERSION} {settings.fraction} {settings.rounding}"]
-    lines += [_line(node, places) for node in nodes]
-    lines += [f"output {name!r} {places[node.number]}" for name, node in outputs.items()]
-    return "\n".join(lines) + "\n"
+    samples = [node.operation for node in nodes if isinstance(node.operation, Sample)]
+    text = {
+        "fraction": graph.settings.fraction,
+        "nodes": [_node(graph, node, places, sources or {}, samples) for node in nodes],
+        "outputs": [[name, places[node.number]] for name, node in outputs.items()],
+        "program": VERSION,
+        "rounding": graph.settings.rounding,
+    }
+    return json.dumps(text, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
 
-def digest(outputs: Mapping[str, Node], settings: Settings) -> str:
-    """The hash of the canonical text."""
-    return sha256(canonical(outputs, settings).encode()).hexdigest()
+def digest(text: str) -> str:
+    """The hash of a program's text."""
+    return sha256(text.encode()).hexdigest()
 
 
-def _line(node: Node, places: Mapping[int, int]) -> str:
-    args = " ".join(str(places[arg.number]) for arg in node.args)
-    return f"{_shown(node.operation)} ({args}) {_shown(node.array)}"
+def in_order(graph: Graph, outputs: Iterable[Node]) -> list[Node]:
+    """The nodes that outputs need, each behind those that it and its proof need, whenever they were made."""
+    found: dict[int, Node] = {}
+    for output in outputs:
+        waiting = [output]
+        while waiting:
+            node = waiting[-1]
+            missing = [each for each in _needs(graph, node) if each.number not in found]
+            if missing and node.number not in found:
+                waiting.extend(reversed(missing))
+            else:
+                found.setdefault(waiting.pop().number, node)
+    return list(found.values())
 
 
-def _shown(value: Any) -> str:
-    """A value by its fields, numbers exactly."""
-    match value:
-        case Fraction():
-            return f"{value.numerator}/{value.denominator}"
-        case tuple():
-            return "(" + ",".join(map(_shown, value)) + ")"
-        case str() | int() | None:
-            return repr(value)
-        case _:
-            return f"{type(value).__name__}[{','.join(_fields(value))}]"
+def _needs(graph: Graph, node: Node) -> tuple[Node, ...]:
+    return (*node.args, graph.proofs[node.number].of) if isinstance(node.operation, Known) else node.args
 
 
-def _fields(value: Any) -> Iterator[str]:
-    return (f"{each.name}={_shown(getattr(value, each.name))}" for each in fields(value))
+def _node(
+    graph: Graph, node: Node, places: Mapping[int, int], sources: Mapping[str, Source], samples: list[Sample]
+) -> dict[str, Any]:
+    args = [places[arg.number] for arg in node.args]
+    match node.operation:
+        case Input() as given:
+            said = _input(given, sources.get(given.name))
+        case Constant() as public:
+            said = _constant(public)
+        case Sample() as drawn:
+            said = parameters(replace(drawn, number=samples.index(drawn)))
+        case Known():
+            proof = graph.proofs[node.number]
+            said = {"proof": proof.name, "of": places[proof.of.number], "parameters": list(proof.parameters)}
+        case operation:
+            said = parameters(operation)
+    return {"op": name_of(type(node.operation)), "args": args} | said
+
+
+def _input(given: Input, source: Source | None) -> dict[str, Any]:
+    array = given.array
+    return {
+        "name": given.name,
+        "owner": None if source is None else source.owner,
+        "array": None if source is None else source.array,
+        "shape": list(array.shape),
+        "dtype": array.dtype,
+        "low": array.low,
+        "high": array.high,
+        "norm2": array.norm2,
+    }
+
+
+def _constant(public: Constant) -> dict[str, Any]:
+    array = public.array
+    one = len(set(public.reals)) == 1
+    return {
+        "shape": list(array.shape),
+        "dtype": array.dtype,
+        "fraction": array.fraction,
+        "ring": array.ring,
+        "reals": [_shown(each) for each in (public.reals[:1] if one else public.reals)],
+    }
+
+
+def _shown(real: Fraction) -> str:
+    return str(real.numerator) if real.denominator == 1 else f"{real.numerator}/{real.denominator}"

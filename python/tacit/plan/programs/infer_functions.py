@@ -44,6 +44,8 @@ BOUNDED: dict[FunctionName, Real] = {
 
 def function(name: FunctionName, a: Array, fraction: int) -> Array:
     """The facts of a function of an array."""
+    if fraction > MOST_BITS:
+        raise OutOfDomain(f"{name} gives at most {MOST_BITS} bits after the point; ask for fewer.")
     x = a.low * unit(a.fraction), a.high * unit(a.fraction)
     _in_domain(name, a, x)
     low, high = _range(name, x)

@@ -11,7 +11,7 @@ from tacit.plan.programs.elementary import sqrt
 from tacit.plan.programs.facts import unit
 from tacit.plan.programs.formats import elementwise, narrowed, product, widened
 from tacit.plan.programs.functions import function
-from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.graph import Graph, Proof
 from tacit.plan.programs.infer_format import within
 from tacit.plan.programs.infer_functions import ERRORS
 from tacit.plan.programs.nodes import Node
@@ -41,15 +41,15 @@ def mean(graph: Graph, a: Node, axis: int) -> Node:
     count = _count(a, axis)
     found = as_fixed(graph, _divided(graph, total(graph, a, axis), count))
     low, high = intervals.meet(within(found.array, a.array.real), found.array.interval)
-    return known(graph, found, Known("a mean is between the least and the largest", low, high))
+    return known(graph, found, Known("a mean is between the least and the largest", low, high), "mean", a, axis)
 
 
-def known(graph: Graph, a: Node, fact: Known) -> Node:
-    """An array with a fact of it, if that says more than is known."""
+def known(graph: Graph, a: Node, fact: Known, proof: str, of: Node, *parameters: int) -> Node:
+    """An array with a fact of it, if that says more than is known. proof, of, parameters: those of its Proof."""
     array = a.array
     says = fact.low > array.low or fact.high < array.high or fact.row_sum is not None or fact.one_hot
     closer = fact.error is not None and fact.error < array.error
-    return graph.make(fact, a) if says or closer else a
+    return graph.know(fact, a, Proof(proof, of, parameters)) if says or closer else a
 
 
 def _count(a: Node, axis: int) -> int:
@@ -70,7 +70,8 @@ def centred(graph: Graph, a: Node, axis: int) -> Node:
     found = subtract(graph, a, expanded(graph, mean(graph, a, axis), axis))
     low, high = a.array.real
     bounds = within(found.array, (low - high, high - low))
-    return known(graph, found, Known("a distance from the mean is at most the range", *bounds))
+    fact = Known("a distance from the mean is at most the range", *bounds)
+    return known(graph, found, fact, "centred", a, axis)
 
 
 def variance(graph: Graph, a: Node, axis: int, less: int = 0) -> Node:
@@ -78,22 +79,27 @@ def variance(graph: Graph, a: Node, axis: int, less: int = 0) -> Node:
     count = _count(a, axis)
     if count <= less:
         raise OutOfDomain(f"a variance with ddof={less} needs more than {less} elements; give more or a smaller ddof.")
-    distance = centred(graph, as_fixed(graph, a), axis)
-    low, high = a.array.real
-    most = (high - low) ** 2 / 4 * count
+    return narrowed(graph, _cut(graph, squares_of_distances(graph, as_fixed(graph, a), axis), count - less))
+
+
+def squares_of_distances(graph: Graph, a: Node, axis: int) -> Node:
+    """The sum of the squared distances from the mean."""
+    distance = centred(graph, a, axis)
     try:
-        found = _squares(graph, distance, axis, most)
+        return _squares(graph, distance, a, axis)
     except TooWide:
-        found = _squares(graph, widened(graph, distance), axis, most)
+        found = _squares(graph, widened(graph, distance), a, axis)
         graph.notes[found.number] = "squares computed in 128 bits"
-    return narrowed(graph, _cut(graph, found, count - less))
+        return found
 
 
-def _squares(graph: Graph, a: Node, axis: int, most: Fraction) -> Node:
-    found = graph.make(Sum(axis), graph.make(Multiply(), a, a))
+def _squares(graph: Graph, distance: Node, a: Node, axis: int) -> Node:
+    low, high = a.array.real
+    most = (high - low) ** 2 / 4 * a.array.shape[axis]
+    found = graph.make(Sum(axis), graph.make(Multiply(), distance, distance))
     bounds = within(found.array, (Fraction(0), most))
-    why = "a variance is at most a quarter of the squared range"
-    return known(graph, found, Known(why, max(bounds[0], 0), bounds[1]))
+    fact = Known("a variance is at most a quarter of the squared range", max(bounds[0], 0), bounds[1])
+    return known(graph, found, fact, "squares_of_distances", a, axis)
 
 
 def _cut(graph: Graph, a: Node, count: int) -> Node:
@@ -129,8 +135,8 @@ def root_of_squares(graph: Graph, a: Node, axis: int, divisor: int = 1) -> Node:
     rounding = 2 * unit(shares.array.fraction) if divisor > 1 else Fraction(0)
     moved = a.array.absolute_error * sqrt(Fraction(a.array.shape[axis], divisor))[1] + sqrt(rounding)[1]
     error = moved / unit(root.array.fraction) + ERRORS["sqrt"]
-    why = "a norm moves by no more than its elements"
-    return known(graph, root, Known(why, root.array.low, root.array.high, error=error))
+    fact = Known("a norm moves by no more than its elements", root.array.low, root.array.high, error=error)
+    return known(graph, root, fact, "root_of_squares", a, axis, divisor)
 
 
 def _shares(graph: Graph, squares: Node, divisor: int) -> Node:

@@ -11,24 +11,27 @@ from tacit.plan.programs.nodes import Node, reachable
 from tacit.plan.programs.operations import Check, Constant, Input
 from tacit.plan.programs.optimiser import Optimised
 from tacit.plan.programs.refusals import number
+from tacit.plan.programs.release import released
 from tacit.plan.programs.schedule import Schedule, scheduled
 
 PREDICTED = "Rounds and bytes are predictions for three nodes; the engine's declared costs decide."
 ROUNDING = {
-    "dither": "Truncations round down or up, with a mean error of zero: runs differ within the error.",
+    "dither": "Truncations inside round down or up, with a mean error of zero: runs differ within the error. What is "
+    "revealed is cut by floor.",
     "floor": "Truncations round down: all runs and engines give the same bits.",
 }
 
 
 def explained(graph: Graph, found: Optimised) -> str:
     """The text of a program's plan."""
+    shown = released(graph, found.after)
     parts = [
-        ["results:", *_results(found.after)],
+        ["results:", *_results(shown)],
         ["before:", *_summary(found.before)],
-        ["after:", *_summary(found.after)],
+        ["after:", *_summary(shown)],
         ["saved:", *_savings(found)],
-        ["formats:", *_formats(graph, found.after)],
-        ["disclosures:", *_disclosures(found.after)],
+        ["formats:", *_formats(graph, shown)],
+        ["disclosures:", *_disclosures(shown)],
         [ROUNDING[graph.settings.rounding], PREDICTED],
     ]
     return "\n".join(_indented(part) for part in parts if len(part) > 1) + "\n"

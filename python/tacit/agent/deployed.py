@@ -1,0 +1,21 @@
+"""What `tacit run` says for a script: which party its machine is, and how the script's programs run there."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Deployed:
+    """party, private: as of ``tacit.connect``, where the script does not say. wait, approved: of each program's run."""
+
+    party: str
+    private: Path | None = None
+    wait: float | None = None
+    approved: bool = False
+
+
+DEPLOYED: ContextVar[Deployed | None] = ContextVar("DEPLOYED", default=None)
+"""None outside of `tacit run`."""

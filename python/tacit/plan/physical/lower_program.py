@@ -1,0 +1,161 @@
+"""A program's graph as the instructions of one operator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal as OneOf
+
+from tacit.plan.algebra.bounds import Range
+from tacit.plan.facts.kinds import Kind, width_of
+from tacit.plan.physical.operators import Instruction, Parameter
+from tacit.plan.programs import operations as ops
+from tacit.plan.programs.facts import SLACK, Array
+from tacit.plan.programs.forms import name_of, parameters
+from tacit.plan.programs.nodes import Node, reachable, uses
+from tacit.plan.programs.operations import Operation
+from tacit.plan.programs.refusals import ProgramError
+
+CHECKS = "the engines do not check bounds yet; bound the array with np.clip"
+
+
+def kind_of_array(array: Array) -> Kind:
+    """The kind of a column of an array's elements."""
+    if array.dtype == "bool":
+        return Kind("bits", 1, False, False)
+    bounds: Range = array.interval
+    ring: OneOf["ring64", "ring128"] = "ring64" if array.ring == 64 else "ring128"
+    return Kind(ring, width_of(bounds), array.low < 0, False)
+
+
+def instruction_of(array: Array, op: str, args: tuple[int, ...], **parameters: Parameter) -> Instruction:
+    """An instruction that makes an array."""
+    ring = 1 if array.dtype == "bool" else array.ring
+    bounds = str(array.low), str(array.high)
+    return Instruction(op, args, array.shape, ring, array.fraction, *bounds, tuple(parameters.items()))
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """Instructions in order. inputs: the nodes of what is given, in the order of their indices. places: of outputs."""
+
+    instructions: tuple[Instruction, ...]
+    inputs: tuple[Node, ...]
+    places: Mapping[str, int]
+
+
+def lower_program(outputs: Mapping[str, Node]) -> Lowered:
+    """The instructions that compute outputs. Raises ProgramError for what no engine does."""
+    nodes = reachable(outputs.values())
+    lowering = _Lowering(_fused(nodes, outputs))
+    for node in nodes:
+        lowering.add(node)
+    places = {name: lowering.places[node.number] for name, node in outputs.items()}
+    return Lowered(tuple(lowering.instructions), tuple(lowering.inputs), places)
+
+
+def _fused(nodes: list[Node], outputs: Mapping[str, Node]) -> frozenset[int]:
+    """The products that a truncation alone takes, by their numbers: both are one instruction."""
+    takers, shown = uses(nodes), {node.number for node in outputs.values()}
+    return frozenset(
+        node.number
+        for node in nodes
+        if isinstance(node.operation, ops.Multiply | ops.MatMul)
+        and node.number not in shown
+        and all(arg.array.dtype != "bool" for arg in node.args)
+        and [isinstance(each.operation, ops.Truncate) for each in takers.get(node.number, [])] == [True]
+    )
+
+
+@dataclass
+class _Lowering:
+    """fused: products without an instruction of their own. places: where a node's result is, by its number."""
+
+    fused: frozenset[int]
+    instructions: list[Instruction] = field(default_factory=list)
+    inputs: list[Node] = field(default_factory=list)
+    places: dict[int, int] = field(default_factory=dict)
+
+    def add(self, node: Node) -> None:
+        """Append a node's instruction, if it needs one."""
+        operation = node.operation
+        if node.number in self.fused:
+            return
+        if isinstance(operation, ops.Check):
+            raise ProgramError(f"{CHECKS}.", node.line)
+        if _is_same(operation):
+            self._narrow(node)
+        else:
+            self.places[node.number] = len(self.instructions)
+            self.instructions.append(self._instruction(node))
+
+    def _narrow(self, node: Node) -> None:
+        """What is known of the same integers is known of the instruction that makes them."""
+        place = self.places[node.number] = self.places[node.args[0].number]
+        made = self.instructions[place]
+        low, high = max(int(made.low), node.array.low), min(int(made.high), node.array.high)
+        if low <= high:
+            self.instructions[place] = replace(made, low=str(low), high=str(high))
+
+    def _instruction(self, node: Node) -> Instruction:
+        match node.operation:
+            case ops.Input():
+                self.inputs.append(node)
+                return self._made(node, "input", (), index=len(self.inputs) - 1)
+            case ops.Constant(_, values):
+                return self._made(node, "constant", (), values=tuple(map(str, values)))
+            case ops.Sample(_, _, bits):
+                return self._made(node, "sample", (), bits=bits)
+            case ops.Truncate(bits, floor) if node.args[0].number in self.fused:
+                product = node.args[0]
+                return self._made(node, _name(product), product.args, cut=_cut(node, bits), floor=floor)
+            case ops.Multiply() | ops.MatMul():
+                return self._made(node, _name(node), node.args, cut=0, floor=False)
+            case ops.Truncate(bits) | ops.Floor(bits):
+                _cut(node, bits)
+                return self._made(node, _name(node), node.args, **parameters(node.operation))
+            case ops.Scale():
+                return self._made(node, "reshape", node.args)
+            case ops.Reshape() | ops.Broadcast() | ops.Divide():
+                return self._made(node, _name(node), node.args)
+            case ops.Function(name):
+                return self._made(node, "function", node.args, name=name)
+            case operation:
+                return self._made(node, _name(node), node.args, **_tuples(parameters(operation)))
+
+    def _made(self, node: Node, op: str, args: tuple[Node, ...], **parameters: Parameter) -> Instruction:
+        return instruction_of(node.array, op, tuple(self.places[arg.number] for arg in args), **parameters)
+
+
+def _is_same(operation: Operation) -> bool:
+    """Whether the result is the operand, integer for integer, with as many bits after the point."""
+    match operation:
+        case ops.Cast() | ops.Known():
+            return True
+        case ops.Scale(bits) | ops.Floor(bits):
+            return bits == 0
+        case _:
+            return False
+
+
+def _name(node: Node) -> str:
+    return name_of(type(node.operation))
+
+
+def _cut(node: Node, bits: int) -> int:
+    """The bits that are cut off, of which a ring has no more than this."""
+    most = node.array.ring - SLACK
+    if bits > most:
+        raise ProgramError(f"{bits} bits are cut off numbers of {most} bits: nothing is left of them.", node.line)
+    return bits
+
+
+def _tuples(found: Mapping[str, object]) -> dict[str, Parameter]:
+    return {name: _tuple(value) for name, value in found.items()}
+
+
+def _tuple(value: object) -> Parameter:
+    if isinstance(value, list):
+        return tuple(_tuple(each) for each in value)  # type: ignore[return-value]  # as deep as the fields are
+    assert isinstance(value, bool | int | str)
+    return value

@@ -1,0 +1,209 @@
+"""The way from a program's text to its placed plan: it is read, checked against offers, optimised, and lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+
+from tacit.plan.facts.arrays import OfferedArray
+from tacit.plan.facts.catalog import Catalog, DisclosureRule
+from tacit.plan.facts.sources import Source as Origin
+from tacit.plan.facts.sources import Use
+from tacit.plan.physical.disclosure import ArrayRows, Derivation, Disclosure, OpenedArray, OpenedRows, Site
+from tacit.plan.physical.lower_program import Lowered, kind_of_array, lower_program
+from tacit.plan.physical.operators import Element, Input, Made, Named, Program, Release, Shared
+from tacit.plan.physical.placed import (
+    ArrayStep,
+    InputStep,
+    PlacedPlan,
+    ProgramStep,
+    ReleaseStep,
+    Result,
+    ResultStep,
+    Step,
+)
+from tacit.plan.policy.programs import check_program, program_hash
+from tacit.plan.programs import operations as ops
+from tacit.plan.programs.declared import declared
+from tacit.plan.programs.facts import Array
+from tacit.plan.programs.identity import digest
+from tacit.plan.programs.nodes import Node, reachable
+from tacit.plan.programs.optimiser import optimised
+from tacit.plan.programs.reading import Program as Read
+from tacit.plan.programs.reading import read
+from tacit.plan.programs.refusals import ProgramError
+from tacit.plan.programs.release import released
+from tacit.plan.programs.text import described, error_of
+from tacit.plan.taking_part import check_engine, check_party, check_recipients
+
+VALUE = "value"
+"""The column of an array's table."""
+
+
+def place_program(text: str, catalog: Catalog, recipients: tuple[str, ...], today: date | None = None) -> PlacedPlan:
+    """The placed plan that reveals a program's results to the recipients. Raises QueryError where there is none.
+
+    today: the day by which owners' offers are read, by default this one in UTC.
+    """
+    check_recipients(recipients, "program")
+    check_engine(catalog)
+    program = read(text)
+    arrays = _offered(program, catalog)
+    _check_parties(arrays.values(), recipients, catalog)
+    given = tuple(dict.fromkeys(arrays.values()))
+    ruling = check_program(given, program_hash(digest(text)), recipients, today or datetime.now(UTC).date())
+    outputs = released(program.graph, optimised(program.graph, program.outputs).after)
+    placing = _Placing(outputs, lower_program(outputs), arrays, recipients)
+    found = replace(catalog, kept=(), broken=())
+    steps, disclosures = placing.steps(), placing.disclosures(found)
+    return PlacedPlan(text, catalog.engine, catalog.nodes, recipients, steps, disclosures, found, ruling=ruling)
+
+
+def _check_parties(arrays: Iterable[OfferedArray], recipients: tuple[str, ...], catalog: Catalog) -> None:
+    for party in recipients:
+        check_party(party, "recipient", catalog)
+    for array in arrays:
+        check_party(array.owner, "owner", catalog)
+
+
+def _offered(program: Read, catalog: Catalog) -> dict[str, OfferedArray]:
+    """The owners' arrays that a program's inputs are, by the names of inputs."""
+    nodes = reachable(program.outputs.values())
+    inputs = [node.operation for node in nodes if isinstance(node.operation, ops.Input)]
+    if not inputs:
+        raise ProgramError("the program reads no owner's array, so that nothing in it is private; compute it in NumPy.")
+    return {each.name: _array(each, program, catalog) for each in inputs}
+
+
+def _array(given: ops.Input, program: Read, catalog: Catalog) -> OfferedArray:
+    source = program.sources.get(given.name)
+    if source is None:
+        raise ProgramError(f"the program does not say whose array {given.name} is; name an owner's array for it.")
+    named = [each for each in catalog.arrays if (each.owner, each.name) == (source.owner, source.array)]
+    if not named:
+        offers = ", ".join(each.name for each in catalog.arrays if each.owner == source.owner) or "none"
+        raise ProgramError(f"{source.owner} offers no array {source.array!r}; its arrays are: {offers}.")
+    _check_declared(given, named[0], program)
+    return named[0]
+
+
+def _check_declared(given: ops.Input, offered: OfferedArray, program: Read) -> None:
+    """Refuse a program that relies on more than the array's owner declares."""
+    bounds = offered.low, offered.high
+    fraction = program.graph.settings.fraction
+    found = declared(offered.name, offered.shape, offered.dtype, bounds, offered.row_norm, fraction)
+    if not _implies(found, given.array):
+        taken, said = _facts(given.array), f"{offered.owner} offers {offered.name}: {_facts(found)}"
+        raise ProgramError(f"the program takes {given.name} for: {taken}. {said}. Trace it again with what is offered.")
+
+
+def _implies(found: Array, relied_on: Array) -> bool:
+    """Whether all that is relied on follows from what is declared."""
+    same = (found.shape, found.dtype) == (relied_on.shape, relied_on.dtype)
+    within = relied_on.low <= found.low and found.high <= relied_on.high
+    norms = relied_on.norm2 is None or (found.norm2 is not None and found.norm2 <= relied_on.norm2)
+    return same and within and norms
+
+
+def _facts(array: Array) -> str:
+    norm = "" if array.norm2 is None else f", rows of at most {array.norm2} in squares"
+    return f"{described(array)}{norm}"
+
+
+@dataclass(frozen=True)
+class _Placing:
+    """A lowered program on its way to steps. arrays: by the names of inputs."""
+
+    outputs: Mapping[str, Node]
+    lowered: Lowered
+    arrays: Mapping[str, OfferedArray]
+    recipients: tuple[str, ...]
+
+    def steps(self) -> tuple[Step, ...]:
+        """All steps: owners' arrays, their shares, the program, a release for each output, and the result."""
+        given, places = self._inputs()
+        first = len(given) + 1
+        program = ProgramStep(self._program(first, places), self._sizes())
+        releases = tuple(self._release(program.operator, place) for place in range(len(self.outputs)))
+        arrays = tuple(self._result(*each) for each in zip(self.outputs.items(), releases, strict=True))
+        result = ResultStep(releases[-1].id + 1, self.recipients, arrays)
+        return (*given, program, *releases, result)
+
+    def _inputs(self) -> tuple[list[Step], tuple[Element, ...]]:
+        """The steps that share each array once, and where the program finds them."""
+        steps: list[Step] = []
+        shared: dict[tuple[str, str, int], int] = {}
+        places = []
+        for node in self.lowered.inputs:
+            assert isinstance(node.operation, ops.Input)
+            offered = self.arrays[node.operation.name]
+            key = offered.owner, offered.name, node.array.ring
+            if key not in shared:
+                shared[key] = len(steps) + 2
+                steps += _shared(offered, node.array, len(steps) + 1)
+            places.append(Element(shared[key], VALUE))
+        return steps, tuple(places)
+
+    def _program(self, step: int, inputs: tuple[Element, ...]) -> Program:
+        made = tuple(
+            Made(step + 1 + place, self.lowered.places[name], name, kind_of_array(node.array))
+            for place, (name, node) in enumerate(self.outputs.items())
+        )
+        return Program(step, inputs, self.lowered.instructions, made)
+
+    def _sizes(self) -> str:
+        return ", ".join(f"{node.array.size:,}" for node in self.outputs.values())
+
+    def _release(self, program: Program, place: int) -> ReleaseStep:
+        made = program.outputs[place]
+        step = program.outputs[-1].id + 1 + place
+        return ReleaseStep(Release(step, made.id, self.recipients, (made.column,), (), True), ())
+
+    def _result(self, output: tuple[str, Node], release: ReleaseStep) -> Result:
+        name, array = output[0], output[1].array
+        return Result(name, release.id, array.shape, array.dtype, array.fraction)
+
+    def disclosures(self, catalog: Catalog) -> tuple[Disclosure, ...]:
+        """What each release shows, and to clients how many elements that are."""
+        releases = [step for step in self.steps() if isinstance(step, ReleaseStep)]
+        pairs = list(zip(self.outputs.items(), releases, strict=True))
+        outside = tuple(each for each in self.recipients if each not in catalog.nodes)
+        told = [_told(outside, node, release) for (_, node), release in pairs] if outside else []
+        return (*self._sized(catalog), *told, *(self._opened(name, node, release) for (name, node), release in pairs))
+
+    def _sized(self, catalog: Catalog) -> Iterator[Disclosure]:
+        """The sizes of arrays, which their owners announce to the nodes."""
+        steps = self._inputs()[0]
+        for given, shared in zip(steps[::2], steps[1::2], strict=True):
+            assert isinstance(given, ArrayStep) and isinstance(shared, InputStep)
+            derivation = Derivation((), (Use(Origin(given.party, given.array, None)),), shared.exact)
+            shown = ArrayRows(given.party, given.array)
+            yield Disclosure(catalog.nodes, Site(shared.id, "input"), shown, derivation, (DisclosureRule.QUERY,))
+
+    def _opened(self, name: str, node: Node, release: ReleaseStep) -> Disclosure:
+        array = node.array
+        behind = [each.operation.name for each in reachable([node]) if isinstance(each.operation, ops.Input)]
+        sources = dict.fromkeys(Origin(self.arrays[each].owner, self.arrays[each].name, None) for each in behind)
+        uses = tuple(Use(each, ("program",)) for each in sources)
+        opened = OpenedArray(
+            name, (Named(name, kind_of_array(array)),), array.shape, array.dtype, array.fraction, error_of(array)
+        )
+        derivation = Derivation(((name, uses),), (), array.size, None, ((name, uses),))
+        return Disclosure(self.recipients, _site(release), opened, derivation, (DisclosureRule.QUERY,))
+
+
+def _shared(offered: OfferedArray, array: Array, step: int) -> tuple[Step, Step]:
+    """The steps that give an owner's array, and share it."""
+    column = Shared(VALUE, VALUE, "int", kind_of_array(array))
+    shared = Input(step + 1, offered.owner, (column,), None, ordered=True)
+    return ArrayStep(step, offered.owner, offered.name, array.fraction), InputStep(step, shared, exact=offered.size)
+
+
+def _told(outside: tuple[str, ...], node: Node, release: ReleaseStep) -> Disclosure:
+    derivation = Derivation((), (), node.array.size)
+    return Disclosure(outside, _site(release), OpenedRows(), derivation, (DisclosureRule.QUERY,))
+
+
+def _site(release: ReleaseStep) -> Site:
+    return Site(release.id, release.operator.op)

@@ -1,0 +1,84 @@
+"""The check of owners' rules of arrays: whether a program may compute on them, by its hash and offers alone.
+
+Every party runs it for all offers. An owner's rules do not bind a program whose results go to that owner alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+
+from tacit.plan.facts.allowances import Allowance, Ruling
+from tacit.plan.facts.arrays import OfferedArray
+from tacit.plan.facts.terms import ArrayTerms
+from tacit.plan.policy.refusal import PolicyRefusal, Problem, Rule
+
+
+def program_hash(digest: str) -> str:
+    """The hash of a program as offers list it. digest: SHA-256 of its text, in hexadecimal."""
+    return f"p:{digest}"
+
+
+def check_program(arrays: Sequence[OfferedArray], program: str, recipients: tuple[str, ...], today: date) -> Ruling:
+    """What the owners of all arrays that a program reads say of it. program: its hash, as offers list it.
+
+    Raises PolicyRefusal where one of them does not allow it.
+    """
+    bound = [each for each in arrays if each.terms is not None and set(recipients) != {each.owner}]
+    refused = {each: tuple(_problems(each, program, recipients, today)) for each in bound}
+    problems = tuple(problem for found in refused.values() for problem in found)
+    if problems:
+        refusal = PolicyRefusal(problems)
+        first = next(each for each, found in refused.items() if found)
+        refusal.change = _change(first, refused[first], program, today)
+        raise refusal
+    return Ruling(tuple(_allowance(each) for each in bound))
+
+
+def _problems(array: OfferedArray, program: str, recipients: tuple[str, ...], today: date) -> Iterator[Problem]:
+    terms, name = _terms(array), f"the array {array.name}"
+    others = [each for each in recipients if each != array.owner]
+    if "program" not in terms.ways:
+        yield _problem("closed", array, f"{name} is closed", others[0])
+    elif terms.programs is not None and program not in terms.programs:
+        certain = "certain programs, and not to" if terms.programs else "no program, and so not to"
+        yield _problem("allow", array, f"{name} is open to {certain} {program}", others[0])
+    for each in others:
+        if each not in terms.recipients:
+            yield _problem("recipient", array, f"{each} is no recipient of {name}", each)
+    if terms.until is not None and today > terms.until:
+        yield _problem("until", array, f"{name} was offered until {terms.until.isoformat()}", others[0])
+
+
+def _problem(rule: Rule, array: OfferedArray, sentence: str, recipient: str) -> Problem:
+    return Problem(rule, array.owner, array.name, None, "program", sentence, recipient)
+
+
+def _change(array: OfferedArray, problems: Iterable[Problem], program: str, today: date) -> str:
+    """What the owner writes so that its offer allows the program."""
+    rules = {each.rule for each in problems}
+    refused = [each.recipient for each in problems if each.rule == "recipient"]
+    entries = [
+        *(['use = ["program"]'] if "closed" in rules else []),
+        *([f'"{program}" in allow'] if _needs_listing(array, rules, program) else []),
+        *(f'"{each}" in recipients' for each in refused),
+        *([f"until = {today.isoformat()} or later"] if "until" in rules else []),
+    ]
+    listed = entries[0] if len(entries) == 1 else f"{', '.join(entries[:-1])} and {entries[-1]}"
+    return f"{array.owner} has to write {listed} at [arrays.{array.name}] in offers/{array.owner}.toml"
+
+
+def _needs_listing(array: OfferedArray, rules: set[Rule], program: str) -> bool:
+    programs = _terms(array).programs
+    return "allow" in rules or ("closed" in rules and programs is not None and program not in programs)
+
+
+def _allowance(array: OfferedArray) -> Allowance:
+    terms = _terms(array)
+    which = 'any program may compute on it, programs = "any"' if terms.programs is None else "it lists this program"
+    return Allowance(array.owner, None, f"the array {array.name} may be computed on ({which})")
+
+
+def _terms(array: OfferedArray) -> ArrayTerms:
+    assert array.terms is not None, "only arrays with terms are bound"
+    return array.terms

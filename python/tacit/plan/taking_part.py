@@ -1,0 +1,28 @@
+"""Whether an engine can serve a federation, and who takes part in what is asked."""
+
+from __future__ import annotations
+
+from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.physical.engines import NODES, alternatives
+
+
+def check_engine(catalog: Catalog) -> None:
+    """Raises QueryError where the engine does not have its number of nodes."""
+    if len(catalog.nodes) != NODES.get(catalog.engine):
+        raise QueryError(
+            f"the engine {catalog.engine!r} with {len(catalog.nodes)} nodes is not available; "
+            f"use {alternatives()} nodes."
+        )
+
+
+def check_recipients(recipients: tuple[str, ...], what: str) -> None:
+    """Raises QueryError where nobody gets an answer. what: is asked."""
+    if not recipients:
+        raise QueryError(f"the {what} has no recipient; name at least one party that gets the answer.")
+
+
+def check_party(party: str, role: str, catalog: Catalog) -> None:
+    """Raises QueryError for a name that is not one of the parties."""
+    if party not in catalog.parties:
+        raise QueryError(f"the {role} {party!r} is not one of the parties {', '.join(catalog.parties)}.")

@@ -1,0 +1,86 @@
+"""Programs on the engines: bit for bit what the evaluation in clear gives where truncations are floor, and NumPy's
+numbers within the declared error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Any
+
+import numpy
+import pytest
+
+from tacit.plan.programs.evaluation import Evaluation, decoded, encoded
+from tacit.plan.programs.graph import Rounding, Settings
+from tacit.plan.programs.nodes import Node, reachable
+from tacit.plan.programs.operations import Divide, Function, Input
+from tacit.plan.programs.optimiser import optimised
+from tacit.plan.programs.reading import read
+from tacit.plan.programs.refusals import ProgramError
+from tacit.plan.programs.release import released
+
+from .engines import Engine, placed, run
+from .running import SEED, same
+from .test_lowering import named
+from .test_numpy import CASES, VALUES
+from .test_random_programs import BINARY, UNARY, at_the_ends, program
+
+ENGINES: list[Engine] = ["clear", "rep3", "two"]
+RUNS: list[tuple[Engine, Rounding]] = [("clear", "floor"), ("rep3", "floor"), ("two", "floor"), ("rep3", "dither")]
+ROUNDED = (Function, Divide)
+
+
+def check(function: Callable[..., Any], values: Mapping[str, Any], engine: Engine, rounding: Rounding) -> None:
+    """Assert that an engine gives NumPy's numbers within the error, and the evaluation's where nothing else rounds."""
+    plan = placed(function, values, engine, Settings(16, rounding))
+    again = read(plan.query)
+    outputs = released(again.graph, optimised(again.graph, again.outputs).after)
+    facts = {node.operation.name: node.array for node in reachable(again.outputs.values()) if is_input(node)}
+    given = {name: encoded(values[name], array) for name, array in facts.items()}
+    found = run(plan, given, engine)
+    true = named(function(**values))
+    for name, node in outputs.items():
+        same(decoded(found[name], node.array), true[name], node.array.absolute_error)
+    if rounding == "floor" and not any(isinstance(node.operation, ROUNDED) for node in reachable(outputs.values())):
+        expected = Evaluation(given, Random(SEED)).run(outputs.values())
+        for name, integers in zip(outputs, expected, strict=True):
+            assert (found[name] == integers).all(), name
+
+
+def is_input(node: Node) -> bool:
+    return isinstance(node.operation, Input)
+
+
+@pytest.mark.parametrize(("engine", "rounding"), RUNS)
+@pytest.mark.parametrize("name", CASES)
+def test_functions(name: str, engine: Engine, rounding: Rounding) -> None:
+    function = CASES[name]
+    values = {each: VALUES[each] for each in function.__code__.co_varnames[: function.__code__.co_argcount]}
+    check(function, values, engine, rounding)
+
+
+DRAWN = 12
+"""Random programs of each engine and rounding."""
+
+
+@pytest.mark.parametrize(("engine", "rounding"), RUNS)
+def test_random_programs(engine: Engine, rounding: Rounding) -> None:
+    draw, run_ = Random(SEED), 0
+    while run_ < DRAWN:
+        names = [draw.choice([*BINARY, *UNARY]) for _ in range(draw.randint(1, 5))]
+        drawn = [(name, draw.randrange(99), draw.randrange(99), draw.uniform(-20, 20)) for name in names]
+        values = {each: at_the_ends(draw.choice([1.0, 3.7, 255.0]), draw) for each in "xy"}
+        try:
+            check(lambda x, y, drawn=drawn: program(drawn, x, y), values, engine, rounding)
+        except ProgramError:
+            continue
+        run_ += 1
+
+
+def test_a_program_of_bits_and_wide_numbers() -> None:
+    values = {
+        "n": numpy.array([(1 << 62) + 1, -(1 << 62), 7], dtype=numpy.int64),
+        "b": numpy.array([True, False, True]),
+    }
+    for engine in ENGINES:
+        check(lambda n, b: (n.sum(), b & (n > 0), n * b), values, engine, "floor")
