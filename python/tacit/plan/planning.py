@@ -98,7 +98,7 @@ class Planning:
             return self._lower_with(stage, NO_HASHES)
 
     def _lower_with(self, stage: Stage, hashed: int) -> Lowered:
-        """The steps of a stage. hashed: the width of hashes of strings; without hashes strings are equal by their bytes."""
+        """The steps of a stage. hashed: the width of strings' hashes, or NO_HASHES."""
         core = stage.core
         demands = Demands(hashed, lambda each: is_local(each, self.catalog))
         demands.add(core, {each.name: frozenset({opened_rep(each.type)}) for each in fields(core)})

@@ -77,7 +77,7 @@ fn element(each: &Instruction, args: &[&Plain], index: &[usize]) -> i128 {
         Operation::Add {} => of(0) + of(1),
         Operation::Subtract {} => of(0) - of(1),
         Operation::Negate {} => -of(0),
-        Operation::Multiply { cut, .. } => of(0) * of(1) >> cut,
+        Operation::Multiply { cut, .. } => (of(0) * of(1)) >> cut,
         Operation::Matmul { cut, .. } => inner(args, index) >> cut,
         Operation::Truncate { bits, .. } | Operation::Floor { bits } => of(0) >> bits,
         Operation::Shift { bits } => of(0) << bits,
