@@ -23,6 +23,7 @@ from tacit.plan.physical.placed import (
     ResultStep,
     Step,
 )
+from tacit.plan.physical.room import with_room
 from tacit.plan.policy.programs import check_program, program_hash
 from tacit.plan.programs import operations as ops
 from tacit.plan.programs.declared import declared
@@ -53,7 +54,8 @@ def place_program(text: str, catalog: Catalog, recipients: tuple[str, ...], toda
     _check_parties(arrays.values(), recipients, catalog)
     given = tuple(dict.fromkeys(arrays.values()))
     ruling = check_program(given, program_hash(digest(text)), recipients, today or datetime.now(UTC).date())
-    outputs = released(program.graph, optimised(program.graph, program.outputs).after)
+    graph = program.graph
+    outputs = with_room(graph, released(graph, optimised(graph, program.outputs).after))
     placing = _Placing(outputs, lower_program(outputs), arrays, recipients)
     found = replace(catalog, kept=(), broken=())
     steps, disclosures = placing.steps(), placing.disclosures(found)
