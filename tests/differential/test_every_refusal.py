@@ -27,10 +27,11 @@ UNREACHED = {
     "sql/from_clause.py, _named": "a kept table with damaged files: tests/differential/test_clients.py",
     "sql/statements.py, create_table": "a name of united tables: tests/federation/test_united.py",
     "sql/text.py, _syntax_error": "text without words, which a golden file cannot hold: tests/sql/test_refusals.py",
-    "plan/facts/kinds.py, hash_width": "more than 2^44 strings: tests/plan/test_bounds.py",
+    "plan/facts/kinds.py, hashes": "more than 2^44 strings: tests/plan/test_bounds.py",
     "plan/facts/kinds.py, kind_of": "strings of kept tables: tests/plan/test_kept.py",
-    "plan/place.py, place": "a query without recipients: tests/plan/test_placing.py",
-    "plan/place.py, _check": "a party or an engine that is not there: tests/plan/test_placing.py",
+    "plan/taking_part.py, check_engine": "an engine that is not there: tests/plan/test_placing.py",
+    "plan/taking_part.py, check_party": "a party that is not there: tests/plan/test_placing.py",
+    "plan/taking_part.py, check_recipients": "a query without recipients: tests/plan/test_placing.py",
     "plan/rules/matching.py, refuse_full_join": "asked whether it refuses; its sentence goes to nobody",
 }
 """Sites that no query reaches, each with the reason."""

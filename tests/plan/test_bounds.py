@@ -14,7 +14,7 @@ from tacit.plan.algebra.refusals import QueryError, TooWide
 from tacit.plan.algebra.relations import Literal, Project, Scan
 from tacit.plan.algebra.types import Boolean, Decimal, Field, Integer, Varchar
 from tacit.plan.facts.fields import fields
-from tacit.plan.facts.kinds import COLLISION_BITS, WIDEST, hash_width, kind_of, ring_of, width_of
+from tacit.plan.facts.kinds import COLLISION_BITS, WIDEST, Hashes, hashes, kind_of, ring_of, width_of
 from tacit.plan.rules.prune import prune
 from tacit.plan.rules.simplify import simplify
 from tacit.sql import bind
@@ -56,13 +56,13 @@ def test_rings_are_as_small_as_the_values_allow() -> None:
     assert ring_of(Integer(0, 2**63 - 1)) == "ring64"
     assert ring_of(Integer(0, 2**63)) == "ring128"
     assert ring_of(Integer(-(2**63), 0)) == "ring64"
-    assert kind_of(Decimal(38, 0, -(2**127), 2**127 - 1), False, "bits", 64).width == 128
+    assert kind_of(Decimal(38, 0, -(2**127), 2**127 - 1), False, "bits", Hashes(64)).width == 128
 
 
 @pytest.mark.parametrize("found", [(0, 2**127), (-(2**127) - 1, 0)])
 def test_more_than_128_bits_are_refused(found: bounds.Range) -> None:
     with pytest.raises(TooWide, match="more than 128"):
-        kind_of(Integer(*found), False, "bits", 64)
+        kind_of(Integer(*found), False, "bits", Hashes(64))
 
 
 def test_domains() -> None:
@@ -84,7 +84,8 @@ def test_domains() -> None:
 )
 def test_hashes_are_wide_enough_for_all_strings_of_a_query(query: str, strings: int) -> None:
     """Of n strings any two have one hash with a probability of at most n (n - 1) / 2 / 2^width."""
-    width = hash_width(simplify(prune(bind(query, MIXED))))
+    width = hashes(simplify(prune(bind(query, MIXED)))).width
+    assert width is not None
     assert Fraction(strings * (strings - 1), 2 << width) <= Fraction(1, 1 << COLLISION_BITS)
     assert width <= 2 * (strings - 1).bit_length() + COLLISION_BITS, "and no wider"
 
@@ -92,6 +93,6 @@ def test_hashes_are_wide_enough_for_all_strings_of_a_query(query: str, strings: 
 def test_more_strings_than_hashes_tell_apart_are_refused() -> None:
     columns = [Field(f"x{number}", Varchar(None), False) for number in range(1 << 13)]
     scan = Scan("t", "a", tuple((each.name, each.name) for each in columns), tuple(columns))
-    assert hash_width(scan) == WIDEST
+    assert hashes(scan) == Hashes(WIDEST)
     with pytest.raises(QueryError, match=r"17,592,186,044,417 strings, more than the 2\^44"):
-        hash_width(Project(scan, (("one", Literal("a string", Varchar(8))),)))
+        hashes(Project(scan, (("one", Literal("a string", Varchar(8))),)))

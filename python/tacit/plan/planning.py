@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import fields
-from tacit.plan.facts.kinds import NO_HASHES, hash_width, opened_rep
+from tacit.plan.facts.kinds import Hashes, hashes, opened_rep
 from tacit.plan.facts.readers import Readers
 from tacit.plan.physical.cost import predict, total
 from tacit.plan.physical.demands import Demands
@@ -92,13 +92,15 @@ class Planning:
         return PlacedPlan(query, catalog.engine, catalog.nodes, to, steps, disclosures, catalog, *found_why)
 
     def _lower(self, stage: Stage) -> Lowered:
+        found = hashes(stage.core)
         try:
-            return self._lower_with(stage, hash_width(stage.core))
+            return self._lower_with(stage, found)
         except WithoutHash:
-            return self._lower_with(stage, NO_HASHES)
+            # MPC makes strings of declared lengths alone, and a column is of one length.
+            return self._lower_with(stage, replace(found, declared=False))
 
-    def _lower_with(self, stage: Stage, hashed: int) -> Lowered:
-        """The steps of a stage. hashed: the width of strings' hashes, or NO_HASHES."""
+    def _lower_with(self, stage: Stage, hashed: Hashes) -> Lowered:
+        """The steps of a stage. hashed: how it compares strings."""
         core = stage.core
         demands = Demands(hashed, lambda each: is_local(each, self.catalog))
         demands.add(core, {each.name: frozenset({opened_rep(each.type)}) for each in fields(core)})

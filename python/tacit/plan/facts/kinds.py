@@ -27,8 +27,21 @@ Encoding = OneOf["int", "hash", "bytes"]
 RINGS: tuple[Rep, Rep] = ("ring64", "ring128")
 COLLISION_BITS = 40  # two of a query's strings share a hash with probability below 2**-40
 WIDEST = 128
-NO_HASHES = 1 << 30
-"""In place of the width of hashes where there can be none: strings are equal by their bytes, however many."""
+
+
+@dataclass(frozen=True)
+class Hashes:
+    """How strings are compared for equality. width: of their keyed hashes, None where there can be none.
+
+    declared: whether strings of a declared length are hashed, where their bytes are not as short.
+    """
+
+    width: int | None
+    declared: bool = True
+
+
+NO_HASHES = Hashes(None, declared=False)
+"""Strings are equal by their bytes, however many."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +64,7 @@ class Kind:
         return {"repr": self.repr, "width": self.width, "signed": self.signed, "nullable": self.nullable}
 
 
-def hash_width(relation: Relation) -> int:
+def hashes(relation: Relation) -> Hashes:
     """Key narrowing for strings: enough hash bits for all strings of a query together, columns and constants.
 
     Of n strings two share a hash of w bits with a probability below n^2 / 2^(w + 1). Kept strings are bytes: hashes are
@@ -68,11 +81,11 @@ def hash_width(relation: Relation) -> int:
             f"the query reads up to {strings:,} strings, more than the 2^{most} that hashes tell apart; "
             "declare rows for its tables, or read fewer VARCHAR columns."
         )
-    return width
+    return Hashes(width)
 
 
-def kind_of(type_: Type, nullable: bool, rep: Rep, hashed: int) -> Kind:
-    """The kind of a value of this type in a representation. hashed: the width of the query's string hashes."""
+def kind_of(type_: Type, nullable: bool, rep: Rep, hashed: Hashes) -> Kind:
+    """The kind of a value of this type in a representation. hashed: how the query compares strings."""
     match type_:
         case Double():
             raise UnsupportedSQL(
@@ -80,12 +93,12 @@ def kind_of(type_: Type, nullable: bool, rep: Rep, hashed: int) -> Kind:
             )
         case Varchar(max_length, None):
             if rep == "hash" or (rep == "any" and equality_rep(type_, hashed) == "hash"):
-                if hashed == NO_HASHES:
+                if hashed.width is None:
                     raise UnsupportedSQL(
-                        "a VARCHAR without a max_length beside strings of a kept table, or a MIN or MAX of strings,",
+                        "a VARCHAR without a max_length beside strings of a kept table",
                         "declare the column's max_length",
                     )
-                return Kind("bits", hashed, False, nullable, "hash")
+                return Kind("bits", hashed.width, False, nullable, "hash")
             if max_length is None:
                 raise UnsupportedSQL(
                     "the output or order of a VARCHAR without a max_length", "declare the column's max_length"
@@ -102,7 +115,7 @@ def opened_rep(type_: object) -> Rep:
     return "bytes" if isinstance(type_, Varchar) and type_.values is None else "any"
 
 
-def kind_of_field(field: Field, rep: Rep, hashed: int) -> Kind:
+def kind_of_field(field: Field, rep: Rep, hashed: Hashes) -> Kind:
     """The kind of a column in a representation. A refusal is about the column."""
     try:
         return kind_of(field.type, field.nullable, rep, hashed)
@@ -129,11 +142,14 @@ def _constants(relation: Relation) -> set[str]:
     return found.union(*map(_constants, children(relation)))
 
 
-def equality_rep(type_: Type, hashed: int) -> Rep:
+def equality_rep(type_: Type, hashed: Hashes) -> Rep:
     """The representation in which values of a type are compared for equality."""
     if not isinstance(type_, Varchar) or type_.values is not None:
         return "bits"
-    return "bytes" if type_.max_length is not None and 8 * type_.max_length <= hashed else "hash"
+    if type_.max_length is None:
+        return "hash"
+    short = hashed.width is None or 8 * type_.max_length <= hashed.width
+    return "bytes" if short or not hashed.declared else "hash"
 
 
 def order_rep(type_: Type) -> Rep:

@@ -40,7 +40,7 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.algebra.trees import children
 from tacit.plan.algebra.types import Double
 from tacit.plan.facts.fields import aggregation_field, field_of, names
-from tacit.plan.facts.kinds import RINGS, Rep, equality_rep, order_rep, ring_of
+from tacit.plan.facts.kinds import RINGS, Hashes, Rep, equality_rep, order_rep, ring_of
 from tacit.plan.physical.divisions import operands as divided
 
 Want = Mapping[str, frozenset[Rep]]
@@ -49,7 +49,7 @@ Want = Mapping[str, frozenset[Rep]]
 class Demands:
     """The united demands. stops: whether a relation is computed locally (its inputs are then no concern of MPC)."""
 
-    def __init__(self, hashed: int, stops: Callable[[Relation], bool]) -> None:
+    def __init__(self, hashed: Hashes, stops: Callable[[Relation], bool]) -> None:
         self.hashed = hashed
         self.stops = stops
         self.found: dict[Relation, dict[str, frozenset[Rep]]] = {}
@@ -168,7 +168,7 @@ def window_reps(output: WindowOutput, relation: Window, want: Want) -> frozenset
             return frozenset({"any"})
 
 
-def operands(call: Call, rep: Rep, hashed: int) -> list[tuple[Expr, Rep]]:
+def operands(call: Call, rep: Rep, hashed: Hashes) -> list[tuple[Expr, Rep]]:
     """The arguments of a call with the representation each is best in."""
     args = call.args
     if is_exact(call):

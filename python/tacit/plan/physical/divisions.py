@@ -12,7 +12,7 @@ from tacit.plan.algebra import bounds
 from tacit.plan.algebra.divisions import constant, divisor, is_quotient
 from tacit.plan.algebra.relations import Call, Expr, Literal
 from tacit.plan.algebra.types import Decimal
-from tacit.plan.facts.kinds import Kind, Rep, kind_of, width_of
+from tacit.plan.facts.kinds import Hashes, Kind, Rep, kind_of, width_of
 from tacit.plan.physical import values
 from tacit.plan.physical.values import Function, Value
 
@@ -27,7 +27,7 @@ def operands(call: Call) -> list[tuple[Expr, Rep]]:
     return [(call.args[0], _dividend_rep(call.args[0]))]
 
 
-def written(call: Call, args: list[Value], hashed: int) -> tuple[Value, Kind]:
+def written(call: Call, args: list[Value], hashed: Hashes) -> tuple[Value, Kind]:
     """The division. args: its operands."""
     kind = kind_of(call.type, call.nullable, "bits", hashed)
     if is_quotient(call):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from tacit.plan.algebra.relations import Opened, Relation, Slice
 from tacit.plan.algebra.trees import over_children, slices
 from tacit.plan.facts.fields import field_of
-from tacit.plan.facts.kinds import RINGS, Kind, Rep, kind_of_field
+from tacit.plan.facts.kinds import RINGS, Hashes, Kind, Rep, kind_of_field
 from tacit.plan.facts.readers import Readers
 from tacit.plan.physical.demands import Want
 from tacit.plan.physical.operators import Computed, Project, Secure
@@ -20,11 +20,11 @@ from tacit.plan.physical.values import Call, Column
 
 @dataclass
 class Emitter:
-    """Appends secure steps. hashed: the width of string hashes. keys: those that a trusted party sees. opened: keys of
+    """Appends secure steps. hashed: how strings are compared. keys: those that a trusted party sees. opened: keys of
     owners that a step has opened."""
 
     readers: Readers
-    hashed: int
+    hashed: Hashes
     steps: list[Step] = field(default_factory=list)
     keys: list[ShownKeys] = field(default_factory=list)
     opened: dict[Relation, Opened] = field(default_factory=dict)

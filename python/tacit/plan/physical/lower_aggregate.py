@@ -9,7 +9,7 @@ from tacit.plan.algebra import bounds
 from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
 from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, ColumnRef, Expr, Literal, Project
 from tacit.plan.facts.fields import aggregation_field, field_of, row_bound
-from tacit.plan.facts.kinds import Kind, Rep, equality_rep, kind_of, order_rep, ring_of
+from tacit.plan.facts.kinds import Hashes, Kind, Rep, equality_rep, kind_of, order_rep, ring_of
 from tacit.plan.physical.demands import Demands
 from tacit.plan.physical.operators import Aggregated, Ranked
 from tacit.plan.physical.secure_expressions import SecureColumn
@@ -136,7 +136,7 @@ def _ranked(aggregation: Aggregation, relation: Aggregate) -> Ranked | None:
     return Ranked(rank.numerator, rank.denominator, rank.shift)
 
 
-def _kind(aggregation: Aggregation, relation: Aggregate, hashed: int) -> Kind:
+def _kind(aggregation: Aggregation, relation: Aggregate, hashed: Hashes) -> Kind:
     """Sums and counts are rings; the least and the greatest keep the representation that orders them."""
     field = aggregation_field(aggregation, relation.input, bool(relation.keys))
     rep = order_rep(field.type) if aggregation.function in ("min", "max") else ring_of(field.type)

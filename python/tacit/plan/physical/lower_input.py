@@ -10,7 +10,7 @@ from tacit.plan.algebra.trees import owner, slices
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.expected import expected_rows
 from tacit.plan.facts.fields import fields, names
-from tacit.plan.facts.kinds import kind_of_field
+from tacit.plan.facts.kinds import Hashes, kind_of_field
 from tacit.plan.facts.sizes import Announced, Padded, SizeRule, size_rule
 from tacit.plan.physical.demands import Want
 from tacit.plan.physical.disclosure import Site
@@ -63,7 +63,7 @@ def rule_rows(rule: SizeRule, text: str) -> Rows:
     return exactly(rule.rows) if isinstance(rule, Padded) else Rows(None, text, rule.most)
 
 
-def entering(local: Relation, want: Want, hashed: int, taken: set[str]) -> tuple[Columns, tuple[Shared, ...]]:
+def entering(local: Relation, want: Want, hashed: Hashes, taken: set[str]) -> tuple[Columns, tuple[Shared, ...]]:
     """Every column in each representation that is demanded. taken: names of other columns, to which these are added."""
     columns: dict[str, tuple[SecureColumn, ...]] = {}
     physical: list[Shared] = []

@@ -10,7 +10,7 @@ from tacit.plan.algebra.relations import Join, Mark, Pairs, Relation
 from tacit.plan.algebra.types import Boolean, Field
 from tacit.plan.facts.described import described
 from tacit.plan.facts.fields import field_of
-from tacit.plan.facts.kinds import Rep, equality_rep, kind_of_field
+from tacit.plan.facts.kinds import Hashes, Rep, equality_rep, kind_of_field
 from tacit.plan.physical import operators as ops
 from tacit.plan.physical.demands import Want, part
 from tacit.plan.physical.emitter import Emitter
@@ -140,7 +140,7 @@ def _refuse_partners(relation: Join, left: int, right: int) -> None:
     raise UnsupportedSQL(what, instead, relation.position)
 
 
-def equality(relation: Relation, keys: tuple[str, ...], hashed: int) -> list[tuple[str, Rep]]:
+def equality(relation: Relation, keys: tuple[str, ...], hashed: Hashes) -> list[tuple[str, Rep]]:
     """Keys with the representation in which they are compared."""
     return [(key, equality_rep(field_of(relation, key).type, hashed)) for key in keys]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.relations import Window, WindowOutput
 from tacit.plan.facts.fields import field_of
-from tacit.plan.facts.kinds import Kind, Rep, equality_rep, kind_of_field, order_rep, ring_of
+from tacit.plan.facts.kinds import Hashes, Kind, Rep, equality_rep, kind_of_field, order_rep, ring_of
 from tacit.plan.physical.demands import Demands, Want, window_reps
 from tacit.plan.physical.operators import Frame, Ordered, Windowed
 from tacit.plan.physical.secure_expressions import SecureColumn
@@ -26,7 +26,7 @@ class Members:
     columns: dict[str, tuple[SecureColumn, ...]]
 
 
-def needed(relation: Window, want: Want, hashed: int) -> list[tuple[str, Rep]]:
+def needed(relation: Window, want: Want, hashed: Hashes) -> list[tuple[str, Rep]]:
     """The columns of the input that a window takes, each in its representation."""
     input = relation.input
     found = [(name, equality_rep(field_of(input, name).type, hashed)) for name in relation.partition]
@@ -63,7 +63,7 @@ def members(relation: Window, input: SharedTable, want: Want, demands: Demands) 
 
 
 def _kinds(
-    output: WindowOutput, relation: Window, input: SharedTable, want: Want, hashed: int
+    output: WindowOutput, relation: Window, input: SharedTable, want: Want, hashed: Hashes
 ) -> list[tuple[Kind, str | None, str | None]]:
     """The kinds in which an output comes, with the columns that each is made of. None if nobody wants it."""
     if output.name not in want:
@@ -87,7 +87,7 @@ def _reps(output: WindowOutput, relation: Window, want: Want) -> frozenset[Rep]:
     return window_reps(output, relation, want)
 
 
-def _kind(output: WindowOutput, relation: Window, rep: Rep, hashed: int) -> Kind:
+def _kind(output: WindowOutput, relation: Window, rep: Rep, hashed: Hashes) -> Kind:
     try:
         return kind_of_field(field_of(relation, output.name), rep, hashed)
     except QueryError as error:

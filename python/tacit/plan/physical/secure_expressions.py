@@ -16,7 +16,7 @@ from tacit.plan.algebra.functions import FUNCTIONS
 from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, Timestamp, Type, Varchar
-from tacit.plan.facts.kinds import RINGS, Kind, Rep, equality_rep, kind_of, ring_of, width_of
+from tacit.plan.facts.kinds import RINGS, Hashes, Kind, Rep, equality_rep, kind_of, ring_of, width_of
 from tacit.plan.physical import divisions, values
 from tacit.plan.physical.demands import operands, subject
 from tacit.plan.physical.values import Function, Value
@@ -60,9 +60,9 @@ def pick(found: tuple[SecureColumn, ...], rep: Rep) -> SecureColumn:
 
 
 class SecureExpressions:
-    """Writes expressions over the columns of one shared table. hashed: the width of string hashes."""
+    """Writes expressions over the columns of one shared table. hashed: how strings are compared."""
 
-    def __init__(self, columns: Columns, hashed: int) -> None:
+    def __init__(self, columns: Columns, hashed: Hashes) -> None:
         self.columns = columns
         self.hashed = hashed
 
