@@ -232,6 +232,13 @@ def test_a_declared_number_of_rows_is_told_to_nobody_anew() -> None:
     assert not any(isinstance(each.shown, KeptRows) for each in among_nodes.disclosures)
 
 
+def test_a_table_of_a_party_that_has_left_is_refused() -> None:
+    names = kept("CREATE TABLE names AS SELECT DISTINCT w FROM padded", MIXED)
+    catalog = replace(MIXED, kept=(replace(names, owners=(*names.owners, "gone")),))
+    with pytest.raises(QueryError, match="has data of 'gone', which would have to approve the query and is not one of"):
+        compiled("SELECT COUNT(*) AS n FROM names", catalog)
+
+
 def test_kept_strings_are_compared_by_their_bytes() -> None:
     """A hash has the key of one plan; the strings beside have to do without as well."""
     catalog = replace(MIXED, kept=(kept("CREATE TABLE names AS SELECT DISTINCT w FROM padded", MIXED),))
