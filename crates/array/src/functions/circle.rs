@@ -57,7 +57,7 @@ impl Circle {
     /// largest angle by more than a unit of the result.
     pub fn new(bits: usize, fraction: usize, interval: Interval, result: usize, which: Angle) -> Result<Self, Refused> {
         interval.check(bits)?;
-        let scale = scale_of(bits, result, 5).filter(|_| fraction >= 2).ok_or(Refused::Room)?;
+        let scale = scale_of(bits, result, 5).filter(|_| (2..=bits - 2).contains(&fraction)).ok_or(Refused::Room)?;
         // Half a unit of the factor is pi / 2^k of angle.
         let angle = interval.size() as f64 * 3.15 * power(result as i64 - bits as i64);
         let words = 1.5 * power(result as i64 - i64::from(scale));

@@ -111,7 +111,8 @@ impl Divide {
         // As it is if that fits, else moved to the room that is left.
         let left = room - of.size - scale;
         let moved = if own <= left { own } else { left.min(scale) };
-        if own + of.size > room || scale < 4 || moved + scale <= result as i64 || moved + of.size < 1 {
+        let cut = moved + scale - result as i64;
+        if own + of.size > room || scale < 4 || !(1..bits as i64 - 1).contains(&cut) || moved + of.size < 1 {
             return Err(Refused::Room);
         }
         let needed = (result as i64 + of.size + 2).max(4) as f64;

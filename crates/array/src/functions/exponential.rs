@@ -65,8 +65,8 @@ enum Form {
     Two(u32),
 }
 
-/// What y may be, in units of 2^-24: at least the first and less than the second.
-struct Ends([i64; 2]);
+/// What x log2 e may be, in units of 2^-24: at least the first and less than the second. And the size of x.
+struct Ends([i64; 2], u128);
 
 impl Ends {
     fn of(fraction: usize, interval: Interval) -> Result<Self, Refused> {
@@ -75,13 +75,16 @@ impl Ends {
         }
         let scaled = |x: i128| (x * (LOG_E >> 66) as i128) >> (fraction as i64 + 60 - ENDS);
         let [low, high] = [scaled(interval.low) - 1, scaled(interval.high) + 2].map(|end| end as i64);
-        Ok(Self([low, high]))
+        Ok(Self([low, high], interval.size()))
     }
 
-    /// What is to be added so that y is at least `least`, if then it is below 2^width.
-    fn raised(&self, least: i64, width: u32) -> Option<i64> {
-        let raised = least - (self.0[0] >> ENDS);
-        (self.0[1] + (raised << ENDS) <= 1 << (i64::from(width) + ENDS)).then_some(raised)
+    /// What is to be added so that y is at least `least`, if then it is below 2^width. The factor of x is rounded by
+    /// half a unit, which moves y.
+    fn raised(&self, least: i64, width: u32, bits: usize) -> Option<i64> {
+        let moved = (self.1 >> (bits + 1 - width as usize - ENDS as usize)) as i64 + 1;
+        let [low, high] = [self.0[0] - moved, self.0[1] + moved];
+        let raised = least - (low >> ENDS);
+        (high + (raised << ENDS) <= 1 << (i64::from(width) + ENDS)).then_some(raised)
     }
 
     /// Bits before the point of the largest power, and a bound of it.
@@ -144,7 +147,7 @@ impl Exp {
         let (wanted, top) = (result as i64, top.max(0));
         let room = |form: Form| bits as i64 - 3 - top - (wanted + top + wanted + form.lost());
         let fits = |form: &Form| {
-            let raised = ends.raised(form.least(), form.width())?;
+            let raised = ends.raised(form.least(), form.width(), bits)?;
             let factor = bits >= fraction + form.width() as usize + 8;
             (factor && room(*form) >= 2).then_some((*form, raised))
         };
@@ -322,8 +325,10 @@ impl<R: Ring> Split<R> for Low<R> {
 
 #[cfg(test)]
 mod tests {
+    use tacit_math::Prg;
+
     use super::super::fixed::hash_of_words;
-    use super::{Digit, Exp, Interval, Low};
+    use super::{Digit, Exp, Interval, LARGEST, Low, MOST};
 
     /// Nodes on different machines compute equal words.
     #[test]
@@ -350,5 +355,26 @@ mod tests {
                 18_215_107_110_188_451_688
             ]
         );
+    }
+
+    #[test]
+    fn exponents_stay_within_their_digits_at_both_ends() {
+        let prg = &mut Prg::new(&tacit_views::seed("exponents"));
+        let mut plans = 0;
+        for draw in prg.vector::<u64>(20_000).chunks(4) {
+            let fraction = 2 + (draw[0] % (MOST as u64 - 1)) as usize;
+            let result = [8, 13, 16, 24][(draw[1] % 4) as usize];
+            let scaled = |draw: u64| i128::from(draw as i64) >> (63 - fraction as u32 - (draw as u32 % (LARGEST + 1)));
+            let [a, b] = [scaled(draw[2]), scaled(draw[3])];
+            let Ok(plan) = Exp::new(64, fraction, Interval::new(a.min(b), a.max(b)), result) else { continue };
+            plans += 1;
+            let (exponent, width) = (plan.exponent::<u64>(), plan.form.width());
+            for x in [a, b] {
+                let y = x * i128::from(exponent.factor) + (i128::from(plan.raised) << (64 - width));
+                let least = i128::from(plan.form.least()) << (64 - width);
+                assert!((least..1 << 64).contains(&y), "{plan:?} of {x}: {y}");
+            }
+        }
+        assert!(plans > 500, "{plans} plans");
     }
 }

@@ -62,7 +62,7 @@ impl Log {
     /// result has `result` fractional bits.
     ///
     /// # Errors
-    /// [`Refused::Domain`] if y may be 0 or less, [`Refused::Precision`] above 29 bits, [`Refused::Room`] if the ring
+    /// [`Refused::Domain`] if y may be 0 or less, [`Refused::Precision`] above 33 bits, [`Refused::Room`] if the ring
     /// has no room.
     pub fn new(bits: usize, fraction: usize, interval: Interval, result: usize) -> Result<Self, Refused> {
         if interval.low <= 0 {

@@ -55,7 +55,7 @@ impl Odd {
         let clipped = fits.iter().copied().find(|fit| fit.beyond * power((result + doubled) as i64) <= CUT);
         let fit = inside.or(clipped).ok_or(Refused::Precision)?;
         let clip = inside.is_none().then(|| (reach(fit) as i128, bits_of(interval.size()) + 2));
-        if clip.is_some_and(|(_, width)| width > bits) || !(3..bits).contains(&fraction) {
+        if clip.is_some_and(|(_, width)| width > bits) || !(3..bits).contains(&fraction) || result == 0 {
             return Err(Refused::Room);
         }
         let scale = scale_of(bits, result, 6).ok_or(Refused::Room)?;
