@@ -10,6 +10,7 @@ from typing import Any
 import numpy
 import pytest
 
+import tacit.numpy as np
 from tacit.plan.programs.evaluation import Evaluation, decoded, encoded
 from tacit.plan.programs.graph import Rounding, Settings
 from tacit.plan.programs.nodes import Node, reachable
@@ -85,8 +86,33 @@ def test_random_programs(engine: Engine, rounding: Rounding) -> None:
 
 def test_a_program_of_bits_and_wide_numbers() -> None:
     values = {
-        "n": numpy.array([(1 << 62) + 1, -(1 << 62), 7], dtype=numpy.int64),
+        "n": numpy.array([(1 << 61) + 1, -(1 << 61), 7], dtype=numpy.int64),
         "b": numpy.array([True, False, True]),
     }
     for engine in ENGINES:
         check(lambda n, b: (n.sum(), b & (n > 0), n * b), values, engine, "floor")
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", ["sigmoid", "tanh", "erf", "exp", "log", "sqrt", "rsqrt", "sin", "cos"])
+def test_functions_stay_within_what_is_proved(name: str, engine: Engine) -> None:
+    """At both ends of their arguments, where comparisons take as few bits as the proved range has."""
+    below = name not in ("log", "sqrt", "rsqrt")
+    ends = (-20.0, 11.0 if name == "exp" else 20.0) if below else (1 / 64, 20.0)
+    values = {"x": numpy.concatenate([numpy.linspace(*ends, 300), numpy.full(300, ends[0]), numpy.full(300, ends[1])])}
+    plan = placed(lambda x: getattr(np, name)(x), values, engine, Settings(16, "dither"))
+    again = read(plan.query)
+    node = again.outputs["result"]
+    facts = next(each.array for each in reachable([node]) if is_input(each))
+    found = run(plan, {"x": encoded(values["x"], facts)}, engine)["result"]
+    assert node.array.low <= found.min() <= found.max() <= node.array.high
+
+
+def test_what_is_joined_has_a_type_for_all() -> None:
+    values = {"i": numpy.array([127, -128], numpy.int8), "u": numpy.array([255], numpy.uint8)}
+    for joined in (
+        lambda i, u: np.concatenate([i, u]),
+        lambda i, u: np.concatenate([i > 0, u]),
+        lambda i, u: np.stack([i[:1], u]),
+    ):
+        check(joined, values, "clear", "floor")

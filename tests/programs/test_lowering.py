@@ -212,8 +212,8 @@ def test_a_product_and_its_truncation_are_one_instruction() -> None:
 
 
 def test_a_product_that_others_take_too_is_not_cut() -> None:
-    bits = {"x": Declared((4,), "int8"), "y": Declared((4,), "int8")}
-    assert ops(lambda x, y: (x * y, x * y + x), bits) == ["input", "input", "multiply", "add"]
+    whole = {"x": Declared((4,), "int32", -99, 99), "y": Declared((4,), "int32", -99, 99)}
+    assert ops(lambda x, y: (x * y, x * y + x), whole) == ["input", "input", "multiply", "add"]
 
 
 def test_moved_points_and_types_need_nothing() -> None:
@@ -244,3 +244,11 @@ def test_the_page_lists_all_instructions() -> None:
     rows = [line.split("|")[1] for line in table[: table.index("<!-- end -->")].splitlines() if line.startswith("| `")]
     listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
     assert listed == {*NAMED, "input", "constant", "sample"} - {"scale", "cast", "check"}
+
+
+def test_an_integer_that_its_type_does_not_hold_is_not_released() -> None:
+    small = {"x": Declared((4,), "int8")}
+    with pytest.raises(ProgramError, match=r"from -256 to 254, and int8 holds -128 to 127; bound it with np\.clip"):
+        ops(lambda x: x + x, small)
+    assert ops(lambda x: x.astype(np.int64) + x, small) == ["input", "add"]
+    assert ops(lambda x: np.clip(x + x, -128, 127), small)[-1] == "minimum"

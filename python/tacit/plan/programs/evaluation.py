@@ -18,7 +18,7 @@ import numpy
 
 from tacit.plan.programs.facts import Array, norm1, norm2, unit
 from tacit.plan.programs.infer_arithmetic import DIVISION_ERROR
-from tacit.plan.programs.infer_functions import ERRORS
+from tacit.plan.programs.infer_functions import ERRORS, NEVER_NEGATIVE
 from tacit.plan.programs.nodes import Node, reachable
 from tacit.plan.programs.operations import (
     Absolute,
@@ -179,7 +179,7 @@ class Evaluation:
 
     def _function(self, name: FunctionName, x: int, argument: int, fraction: int) -> int:
         value = Fraction(FUNCTIONS[name](float(x * unit(argument)))) * Fraction(2) ** fraction
-        low = 0 if name in ("exp", "sqrt", "rsqrt", "sigmoid") else None
+        low = 0 if name in NEVER_NEGATIVE else None
         found = self._near(value, ERRORS[name])
         return found if low is None else max(found, low)
 

@@ -86,7 +86,6 @@ def product_error(a: Array, b: Array) -> Fraction:
 def divide(a: Array, b: Array, fraction: int) -> Array:
     """a / b for b of one sign."""
     divisor = smallest_size(b, "the divisor")
-    quotient = Fraction(a.largest, 1) * unit(a.fraction) / (divisor.numerator * unit(b.fraction))
     exact = divisor - b.error
     if exact <= 0:
         raise OutOfDomain("the divisor may be zero within its error; bound it away from zero with np.maximum.")
@@ -96,7 +95,6 @@ def divide(a: Array, b: Array, fraction: int) -> Array:
     error = moved * scale + DIVISION_ERROR
     corners = [Fraction(x) * unit(a.fraction) / (y * unit(b.fraction)) * scale for x in a.interval for y in b.interval]
     low, high = floor(min(corners) - DIVISION_ERROR), ceil(max(corners) + DIVISION_ERROR)
-    low = max(low, 0) if quotient and a.low >= 0 and b.low > 0 else low
     return replace(plain(a, b, (low, high), error), dtype="fixed", fraction=fraction)
 
 

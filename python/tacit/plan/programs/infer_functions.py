@@ -27,6 +27,9 @@ ERRORS: dict[FunctionName, Fraction] = {
 }
 """Declared errors of the functions themselves in units of the last place, above what simulations of them showed."""
 
+NEVER_NEGATIVE: tuple[FunctionName, ...] = ("exp", "sqrt", "rsqrt")
+"""The functions that engines compute as products of numbers that are not negative: no error makes them so."""
+
 MOST_BITS = 24
 """Bits after the point up to which ERRORS hold."""
 
@@ -54,7 +57,7 @@ def function(name: FunctionName, a: Array, fraction: int) -> Array:
     moved = _moved(name, a, x)
     found = replace(bare(a), dtype="fixed", fraction=fraction, error=moved * scale + own, exact=BOUNDED.get(name))
     least, most = floor(low * scale - own), ceil(high * scale + own)
-    return replace(found, low=max(least, 0) if low >= 0 else least, high=most)
+    return replace(found, low=max(least, 0) if name in NEVER_NEGATIVE else least, high=most)
 
 
 def _in_domain(name: FunctionName, a: Array, x: Real) -> None:

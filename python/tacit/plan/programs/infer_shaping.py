@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 
 from tacit.plan.programs import intervals, shapes
+from tacit.plan.programs.dtypes import promoted
 from tacit.plan.programs.facts import Array, norm1, norm2
 from tacit.plan.programs.infer_along import bare
 from tacit.plan.programs.infer_arithmetic import stretched
@@ -46,6 +48,7 @@ def _concatenated(args: tuple[Array, ...], axis: int) -> Array:
     found = replace(
         bare(args[0]),
         shape=shapes.concatenated([each.shape for each in args], axis),
+        dtype=reduce(promoted, (each.dtype for each in args)),
         low=low,
         high=high,
         error=max(each.error for each in args),

@@ -165,7 +165,8 @@ class _Reader:
         return self._made[_place(place, len(self._made))]
 
     def _sized(self, node: Node) -> Node:
-        if node.array.size > MOST_ELEMENTS or len(node.array.shape) > MOST_AXES:
+        shape = node.array.shape
+        if max(node.array.size, *shape, 0) > MOST_ELEMENTS or len(shape) > MOST_AXES:
             raise ProgramError(f"an array of shape {node.array.shape} is too large.")
         if abs(node.array.fraction) > MOST_MOVED:
             raise ProgramError(f"it has {node.array.fraction} bits after the point.")
@@ -209,7 +210,7 @@ class _Reader:
 
 
 def _op(said: Any) -> str:
-    return str(said.get("op"))[:32] if isinstance(said, dict) else "no object"
+    return repr(said.get("op"))[:32] if isinstance(said, dict) else "no object"
 
 
 def _public(shape: Shape, reals: tuple[Fraction, ...]) -> Public:

@@ -1,13 +1,15 @@
-"""What is released is cut by floor: no release tells how an earlier number was rounded (docs/protocols/arrays.md).
+"""What is released is cut by floor (docs/protocols/arrays.md).
 
 A dithered truncation is a function of shares. Whoever sees its result, and knows its own shares, learns a bit of what
-was cut off. So every way from a release back to a dithered truncation passes one that rounds down.
+was cut off. So every way from a release back to a dithered truncation passes one that rounds down. That leaves a bit of
+each dithered number at most: where what is made of it is larger than what floor cuts off, it shows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from tacit.plan.programs.dtypes import range_of
 from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.infer_functions import MOST_BITS
 from tacit.plan.programs.nodes import Node, reachable
@@ -23,6 +25,8 @@ def released(graph: Graph, outputs: Mapping[str, Node]) -> dict[str, Node]:
 
     A truncation that shows is floor wherever its result goes: cutting one number twice would tell more of it.
     """
+    for name, node in outputs.items():
+        _holds(name, node)
     shown = {node.number for node in showing(outputs.values())}
     now: dict[int, Node] = {}
     for node in reachable(outputs.values()):
@@ -30,6 +34,20 @@ def released(graph: Graph, outputs: Mapping[str, Node]) -> dict[str, Node]:
         again = graph.make(node.operation, *(now[arg.number] for arg in node.args))
         now[node.number] = _cut(graph, again) if node.number in shown else again
     return {name: now[node.number] for name, node in outputs.items()}
+
+
+def _holds(name: str, node: Node) -> None:
+    """Refuse an output that NumPy's type of it does not hold: it would wrap around."""
+    array = node.array
+    if array.dtype == "fixed":
+        return
+    low, high = range_of(array.dtype)
+    if array.low < low or array.high > high or array.fraction:
+        raise ProgramError(
+            f"the result {name} may be from {array.low} to {array.high}, and {array.dtype} holds {low} to {high}; "
+            "bound it with np.clip, or take a wider type with .astype.",
+            node.line,
+        )
 
 
 def showing(outputs: Iterable[Node]) -> list[Node]:

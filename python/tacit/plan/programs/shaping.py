@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tacit.plan.programs import shapes
+from tacit.plan.programs.arithmetic import counted
 from tacit.plan.programs.facts import Shape
 from tacit.plan.programs.formats import aligned
 from tacit.plan.programs.graph import Graph
@@ -74,4 +75,6 @@ def concatenate(graph: Graph, arrays: Sequence[Node], axis: int) -> Node:
     """Arrays one behind the other."""
     if len(arrays) == 1:
         return arrays[0]
-    return graph.make(Concatenate(axis), *aligned(graph, *arrays))
+    mixed = len({node.array.dtype == "bool" for node in arrays}) > 1
+    numbers = [counted(graph, node) for node in arrays] if mixed else arrays
+    return graph.make(Concatenate(axis), *aligned(graph, *numbers))
