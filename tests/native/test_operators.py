@@ -19,20 +19,24 @@ from tacit.plan.physical.operators import (
     Broadcast,
     CircuitPsi,
     Computed,
+    Element,
     Filter,
     Frame,
     GroupBy,
     GroupJoin,
     Input,
+    Instruction,
     Join,
     Keep,
     Kept,
     Key,
     Limit,
+    Made,
     Named,
     Operator,
     Ordered,
     Pairs,
+    Program,
     Project,
     Psi,
     Release,
@@ -50,6 +54,7 @@ from tacit.plan.physical.values import Call, Column, Function, Integer, Null, Te
 
 BITS = Kind("bits", 17, signed=False, nullable=True)
 TRUTH = Kind("bits", 1, signed=False, nullable=False)
+RING64 = Kind("ring64", 19, signed=True, nullable=False)
 RING = Kind("ring128", 90, signed=True, nullable=False)
 HASH = Kind("bits", 88, signed=False, nullable=False)
 BYTES = Kind("bits", 64, signed=False, nullable=True)
@@ -72,6 +77,12 @@ COUNT = Aggregated("n", "count_rows", None, RING)
 NUMBERED = Windowed("r", "row_number", None, None, None, Frame("rows", None, None), RING)
 SHIFTED = Windowed("l", "lag", "x", "y", 2, Frame("rows", None, None), BITS)
 FRAMED = Windowed("t", "sum", "x", None, None, Frame("range", None, 0), RING)
+
+GIVEN = Instruction("input", (), (2, 3), 64, 16, "-65536", "65536", (("index", 0),))
+SQUARED = Instruction("multiply", (0, 0), (2, 3), 64, 16, "-1", "65537", (("cut", 16), ("floor", True)))
+SUMMED = Instruction("sum", (1,), (2,), 64, 16, "-3", "196611", (("axis", 1),))
+RAISED = Instruction("function", (0,), (2, 3), 64, 16, "0", "200000", (("name", "exp"),))
+MADE = (Made(24, 2, "s", RING64), Made(25, 3, "e", RING64))
 
 EXAMPLES: tuple[Operator, ...] = (
     Input(1, "a", SHARED, None, pad_to_source=True),
@@ -96,6 +107,7 @@ EXAMPLES: tuple[Operator, ...] = (
     GroupJoin(19, 7, 8, ("x",), ("y",), ("h",), (SUM, COUNT), kept=True),
     Resize(21, 8, None),
     Resize(22, 8, 5),
+    Program(23, (Element(2, "x"),), (GIVEN, SQUARED, SUMMED, RAISED), MADE),
     Window(20, 8, ("x",), (Ordered("h", descending=True, nulls_first=False),), (NUMBERED, SHIFTED, FRAMED)),
 )
 
