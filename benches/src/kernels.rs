@@ -72,7 +72,7 @@ impl Measurement {
         )
     }
 
-    /// What each step of party a's median repetition took.
+    /// Rounds, bytes and seconds of each step of party a, in its median repetition.
     pub fn print_steps(&self) {
         for step in &self.median_run[0].steps {
             println!(

@@ -10,9 +10,9 @@ use crate::program::Instruction;
 
 /// An instruction that is executed.
 pub(super) struct Call<'a, B: Backend> {
-    /// What is executed.
+    /// The instruction.
     pub instruction: &'a Instruction,
-    /// What is known of its arguments.
+    /// The instructions that make its arguments, with their bounds.
     pub facts: Vec<&'a Instruction>,
     /// Its arguments.
     pub args: Vec<&'a Array<B>>,

@@ -27,14 +27,14 @@ pub(super) fn distance_bits(x: Bounds, y: Bounds) -> usize {
     (u128::BITS - farthest.leading_zeros()).max(1) as usize
 }
 
-/// Whether a < b: the sign of their difference.
+/// The bits of a < b: signs of differences.
 pub(super) fn less<R: Element, B: Backend>(b: &mut B, calls: &[Call<'_, B>]) -> Result<Vec<Shares<B>>> {
     let differences = differences::<R, B>(calls);
     let width = difference_bits(calls[0].bounds(0), calls[0].bounds(1));
     Ok(signs::<R, B>(b, &differences.iter().collect::<Vec<_>>(), width)?.into_iter().map(Shares::Bits).collect())
 }
 
-/// Whether a = b.
+/// The bits of a = b.
 ///
 /// The difference less one is s + t for what [`Backend::summands`] gives. It is -1, all ones, exactly if s and t differ
 /// in every bit: no adder is needed.

@@ -48,7 +48,7 @@ pub(super) fn of_bits<B: Backend>(b: &mut B, calls: &[Call<'_, B>], operation: &
     Ok(found.into_iter().map(Shares::Bits).collect())
 }
 
-/// Whether one, or every, bit along an axis is set.
+/// The OR, or the AND, of the bits along an axis.
 fn along<B: Backend>(b: &mut B, call: &Call<'_, B>, axis: usize, one: bool) -> Result<B::Bits> {
     let axis = Axis::of(&call.args[0].shape, axis);
     let (lines, in_front) = (axis.lines(), axis.in_front());

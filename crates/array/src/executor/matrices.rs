@@ -28,7 +28,7 @@ impl Stacked {
         Self { product, starts }
     }
 
-    /// Whether there is nothing to add up, or nowhere to.
+    /// Whether the product has no terms or no elements.
     fn is_empty(&self) -> bool {
         let Product { rows, inner, columns, .. } = self.product;
         self.starts.is_empty() || rows * inner * columns == 0

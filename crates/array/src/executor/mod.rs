@@ -72,7 +72,7 @@ fn uses(all: &[Instruction], groups: &[Vec<usize>], outputs: &[usize]) -> HashMa
     uses
 }
 
-/// What is given, in the shape of the instruction that takes it. What only one takes is gone.
+/// A given array, in the shape of the instruction that takes it. A sole taker gets the array itself, others a copy.
 fn taken<B: Backend>(
     program: &Instructions,
     instruction: &Instruction,
