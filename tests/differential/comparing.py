@@ -15,11 +15,16 @@ def assert_equal(
 ) -> None:
     """order: the outputs that the query orders by. total: they fix the order of all rows that differ.
 
-    loose: outputs that DuckDB rounds on its way, such as a variance, of which six digits are compared.
+    loose: outputs that DuckDB rounds on its way, such as a variance, of which six digits are compared. Where DuckDB shows
+    -0.0, 0.0 is equal: an average that is rounded is an exact number, whose zero has no sign (docs/analyst.md).
     """
     assert found.names == expected.names
     assert found.types == expected.types
-    found, expected = (replace(each, rows=[_rounded(row, loose) for row in each.rows]) for each in (found, expected))
+    signs = frozenset(at for row in expected.rows for at, value in enumerate(row) if repr(value) == "-0.0")
+    found, expected = (
+        replace(each, rows=[_without_signs(_rounded(row, loose), signs) for row in each.rows])
+        for each in (found, expected)
+    )
     if total:
         assert list(map(_exact, found.rows)) == list(map(_exact, expected.rows))
         return
@@ -35,6 +40,10 @@ def _exact(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _rounded(row: tuple[Any, ...], loose: frozenset[int]) -> tuple[Any, ...]:
     return tuple(_few_digits(value) if at in loose else value for at, value in enumerate(row))
+
+
+def _without_signs(row: tuple[Any, ...], signs: frozenset[int]) -> tuple[Any, ...]:
+    return tuple(value + 0.0 if at in signs and isinstance(value, float) else value for at, value in enumerate(row))
 
 
 def _few_digits(value: Any) -> Any:
