@@ -1,5 +1,6 @@
 //! Products of a matrix and a few vectors. Each element of the matrix is read once, where it lies: memory is the limit.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::View;
@@ -37,15 +38,24 @@ fn add<R: Ring>(to: &mut R, sum: R) {
 /// The sums of each line of the matrix with each vector, given with the numbers of both.
 fn sums<R: Ring>(matrix: View<'_, R>, vectors: View<'_, R>, mut found: impl FnMut(usize, usize, R)) {
     let depth = matrix.columns;
-    let element = |at: usize| vectors.data[at / depth * vectors.row_stride + at % depth * vectors.column_stride];
-    let packed: Vec<R> = (0..vectors.rows * depth).map(element).collect();
-    let vectors: Vec<&[R]> = packed.chunks_exact(depth).collect();
+    let vectors: Vec<Cow<'_, [R]>> = (0..vectors.rows).map(|vector| side_by_side(vectors, vector)).collect();
+    let vectors: Vec<&[R]> = vectors.iter().map(AsRef::as_ref).collect();
     let cut = lanes::cut(matrix.rows, LEAST.div_ceil(depth), DEEP);
     let by_lane = lanes::map(cut.len() > 1, cut.clone(), |lines| lane(matrix, &vectors, lines));
     for (lines, sums) in cut.into_iter().zip(by_lane) {
         for (vector, sums) in sums.chunks_exact(lines.len()).enumerate() {
             lines.clone().zip(sums).for_each(|(line, &sum)| found(line, vector, sum));
         }
+    }
+}
+
+/// A row of a view: where it lies, or copied if its elements lie apart.
+fn side_by_side<R: Ring>(view: View<'_, R>, row: usize) -> Cow<'_, [R]> {
+    let row = &view.data[row * view.row_stride..];
+    if view.column_stride == 1 {
+        Cow::Borrowed(&row[..view.columns])
+    } else {
+        Cow::Owned((0..view.columns).map(|column| row[column * view.column_stride]).collect())
     }
 }
 
