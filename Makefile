@@ -41,7 +41,7 @@ quick: export CARGO_PROFILE_TEST_OPT_LEVEL := 1
 quick: export PROPTEST_CASES ?= 16
 quick: export PROPTEST_RNG_SEED ?= 1
 quick: export TACIT_SEED ?= 1
-quick: $(VENV)/tests $(if $(wildcard $(VENV)/native),,$(VENV)/native)
+quick: $(VENV)/tests $(if $(wildcard $(VENV)/native $(VENV)/checked),,$(VENV)/native)
 	cargo fmt --all --check
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -131,7 +131,7 @@ test-rust:
 # The long searches of tests marked "nightly" stay out; README's commands and the three-process demo are among the tests.
 # Hundreds of processes import tacit: compiled once, a third of the time.
 test-python: export PYTHONDONTWRITEBYTECODE :=
-test-python: $(VENV)/native $(VENV)/tests
+test-python: $(VENV)/checked $(VENV)/tests
 	$(BIN)/python -m pytest -m "not nightly" --numprocesses=3 --dist=loadfile --no-loadscope-reorder --max-worker-restart=0
 
 $(VENV)/bin/python:
@@ -148,9 +148,13 @@ $(VENV)/tests: $(VENV)/runtime
 		'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["test"])')
 	@touch $@
 
-# Installs the sources in place: a change of Python code needs no new build.
-$(VENV)/native: $(VENV)/runtime $(NATIVE_SOURCES)
-	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --release --locked
+# Installs the sources in place: a change of Python code needs no new build. `make test` has a native module of the
+# tests' profile, of which Rust's tests have compiled most, with checks of overflows. The last one made is in place.
+$(VENV)/native: PROFILE := release
+$(VENV)/checked: PROFILE := dev
+$(VENV)/native $(VENV)/checked: $(VENV)/runtime $(NATIVE_SOURCES)
+	VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/maturin develop --profile $(PROFILE) --locked
+	@rm -f $(VENV)/native $(VENV)/checked
 	@touch $@
 
 clean:

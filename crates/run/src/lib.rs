@@ -28,6 +28,7 @@ mod session;
 mod suite;
 
 pub use agreement::Agreement;
+pub use approved::Approved;
 pub use circuit_join::rows as circuit_psi_rows;
 pub use connection::{Network, agreed_link, declared_link, options};
 pub use containment::contain;
@@ -35,7 +36,7 @@ pub use cost::{Conditions, OperatorCost, cost, operators, permits};
 pub use error::{End, Result, RunError, reason_for_peers};
 pub use lifecycle::Watch;
 pub use memory::Memory;
-pub use node::Facts;
+pub use node::{Facts, Node};
 pub use prices::Prices;
 pub use progress::StepMetrics;
 pub use psi_join::BothSides;

@@ -181,13 +181,20 @@ fn worse(one: Link, other: Link) -> Link {
     Link { latency: one.latency.max(other.latency), bandwidth: one.bandwidth.min(other.bandwidth) }
 }
 
-fn tell(session: &mut Session, peer: PartyId, link: Link) -> Result<()> {
+/// Tells a peer of a link.
+///
+/// # Errors
+/// When the connection is lost.
+pub fn tell(session: &mut Session, peer: PartyId, link: Link) -> Result<()> {
     let numbers = [link.latency, link.bandwidth].map(f64::to_le_bytes);
     Ok(session.send(peer, numbers.concat())?)
 }
 
 /// What a peer tells of a link.
-fn hear(session: &mut Session, peer: PartyId) -> Result<Link> {
+///
+/// # Errors
+/// When the connection is lost, or no link has such numbers.
+pub fn hear(session: &mut Session, peer: PartyId) -> Result<Link> {
     let mut numbers = [[0; 8]; 2];
     session.recv(peer, numbers.as_flattened_mut())?;
     let [latency, bandwidth] = numbers.map(f64::from_le_bytes);
@@ -197,67 +204,4 @@ fn hear(session: &mut Session, peer: PartyId) -> Result<Link> {
     let detail = format!("it measured {latency} s and {bandwidth} bytes a second, which no link has");
     Err(NetError::Desynchronised { peer: session.name(peer).to_owned(), step: session.path().to_owned(), detail }
         .into())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::thread;
-    use std::time::Duration;
-
-    use tacit_net::{Options, PartyId, Session, Shape, memory};
-
-    use super::{Link, Links, among, hear, tell};
-    use crate::error::{Result, RunError};
-
-    /// What all parties find.
-    fn found(sessions: Vec<Session>) -> Vec<Links> {
-        thread::scope(|scope| {
-            let parties: Vec<_> = sessions.into_iter().map(|session| scope.spawn(|| among(session))).collect();
-            parties.into_iter().map(|party| party.join().expect("no panic").expect("measured")).collect()
-        })
-    }
-
-    fn shaped(latency: u64, bandwidth: Option<u64>) -> Options {
-        let shape = Shape { latency: Duration::from_millis(latency), bandwidth };
-        Options { shape, ..Options::default() }
-    }
-
-    #[test]
-    fn all_parties_find_the_same_numbers_of_all_pairs() {
-        let all = found(memory::mesh(&["a", "b", "c"], &shaped(10, None)));
-        let [first, second, third] = &all[..] else { panic!("three parties") };
-        assert_eq!((first, first), (second, third));
-        let names: Vec<String> = first.pairs.iter().map(|pair| pair.names.concat()).collect();
-        assert_eq!(names, ["ab", "ac", "bc"]);
-        for pair in &first.pairs {
-            assert!((0.01..0.02).contains(&pair.link.latency), "{pair:?}");
-            assert!(pair.link.latency <= first.worst.latency, "{pair:?}");
-            assert!(pair.link.bandwidth >= first.worst.bandwidth, "{pair:?}");
-        }
-    }
-
-    #[test]
-    fn a_slow_link_is_found_as_slow_as_it_is() {
-        for Links { worst, .. } in found(memory::mesh(&["a", "b"], &shaped(5, Some(4_000_000)))) {
-            assert!((0.005..0.01).contains(&worst.latency), "{worst:?}");
-            assert!((3.2e6..=4.4e6).contains(&worst.bandwidth), "{worst:?}");
-        }
-    }
-
-    #[test]
-    fn numbers_that_no_link_has_are_refused() {
-        let nonsense = [(f64::NAN, 1e6), (-1.0, 1e6), (1e308, 1e6), (0.01, f64::INFINITY), (0.01, 0.0), (0.01, 5e-324)];
-        let told = |mut ends: [Session; 2], (latency, bandwidth)| -> Result<Link> {
-            tell(&mut ends[0], PartyId(1), Link { latency, bandwidth })?;
-            hear(&mut ends[1], PartyId(0))
-        };
-        for link in [(0.01, 1e6)].into_iter().chain(nonsense) {
-            let ends = memory::mesh(&["a", "b"], &Options::default()).try_into().expect("two");
-            match told(ends, link) {
-                Ok(heard) => assert_eq!((heard.latency, heard.bandwidth), (0.01, 1e6)),
-                Err(error @ RunError::Net(_)) => assert_eq!(error.place()[0], Some("a"), "{error}"),
-                Err(other) => panic!("{other}"),
-            }
-        }
-    }
 }
