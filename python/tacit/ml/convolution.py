@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy
 
-import tacit.numpy as np
+import tacit.array.namespace as np
 from tacit.plan.programs.refusals import ProgramError
 
 Pair = tuple[int, int]

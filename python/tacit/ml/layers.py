@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy
 
-import tacit.numpy as np
+import tacit.array.namespace as np
 from tacit.ml import convolution
 from tacit.ml.convolution import Grid, Pair
 from tacit.plan.programs.refusals import ProgramError
@@ -82,9 +82,7 @@ class Dense(Layer):
 
     def initial(self, before: Shape, generator: numpy.random.Generator, factor: float) -> list[Any]:
         """Glorot's."""
-        return [
-            _glorot(generator, before[0], self.units, factor, each) for each in self.parameters(before).values()
-        ]
+        return [_glorot(generator, before[0], self.units, factor, each) for each in self.parameters(before).values()]
 
     def forward(self, x: Any, parameters: Parameters) -> Any:
         """One product of matrices."""

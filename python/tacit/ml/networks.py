@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy
 
-import tacit.numpy as np
+import tacit.array.namespace as np
 from tacit.ml.layers import (
     AveragePool,
     BatchNormalization,
