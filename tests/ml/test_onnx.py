@@ -11,12 +11,12 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
+from tests.programs.running import SEED, run, trace_of
 
 from tacit import ml
 from tacit.array.declared import Declared
 from tacit.plan.programs.graph import Settings
 from tacit.plan.programs.refusals import ProgramError
-from tests.programs.running import SEED, run, trace_of
 
 DRAW = numpy.random.default_rng(SEED)
 Weights = dict[str, Any]

@@ -55,7 +55,8 @@ def function(name: FunctionName, a: Array, fraction: int) -> Array:
     scale = Fraction(2) ** fraction
     own = ERRORS[name]
     moved = _moved(name, a, x)
-    found = replace(bare(a), dtype="fixed", fraction=fraction, error=moved * scale + own, exact=BOUNDED.get(name))
+    exact = (ZERO, _exp(a.real[1])[1]) if name == "exp" and a.exact is not None else BOUNDED.get(name)
+    found = replace(bare(a), dtype="fixed", fraction=fraction, error=moved * scale + own, exact=exact)
     least, most = floor(low * scale - own), ceil(high * scale + own)
     return replace(found, low=max(least, 0) if name in NEVER_NEGATIVE else least, high=most)
 
@@ -104,7 +105,7 @@ def _moved(name: FunctionName, a: Array, x: Real) -> Fraction:
     error = a.absolute_error
     if error == 0:
         return ZERO
-    low, high = x[0] - error, x[1] + error
+    low, high = a.real
     match name:
         case "exp":
             return error * _exp(high)[1]
