@@ -158,8 +158,8 @@ def test_an_architecture_is_public_and_complete(tmp_path: Path) -> None:
 
 def test_what_an_owner_offers(tmp_path: Path) -> None:
     network, _, _ = loaded(tmp_path, "perceptron")
-    offered = tomllib.loads(network.offers)["arrays"]
-    files = tomllib.loads(network.private_files)["arrays"]
+    offered = tomllib.loads(network.offers())["arrays"]
+    files = tomllib.loads(network.private_files())["arrays"]
     assert [path.name for path in network.save(tmp_path)] == [each["path"] for each in files.values()]
     for name, value in network.parameters.items():
         assert (numpy.load(tmp_path / files[name]["path"]) == value).all()

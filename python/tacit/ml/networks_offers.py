@@ -38,14 +38,18 @@ def declared(parameters: Named) -> dict[str, Declared]:
     return found
 
 
-def offers(parameters: Named) -> str:
-    """The sections of an owner's offer (offers/NAME.toml). Terms are closed until the owner writes them below."""
+CLOSED = 'use = ["program"]'
+"""The terms of an array that no program may compute on, until its owner adds one's hash."""
+
+
+def offers(parameters: Named, terms: str = CLOSED) -> str:
+    """The sections of an owner's offer (offers/NAME.toml). terms: the lines of each that allow programs."""
     lines = []
     for name, each in declared(parameters).items():
         lines += [f"[arrays.{name}]", f"shape = {list(each.shape)}", 'dtype = "float64"']
         lines += [f"min = {_decimal(each.min)}", f"max = {_decimal(each.max)}"]
         lines += [] if each.row_norm is None else [f"row_norm = {_decimal(each.row_norm)}"]
-        lines += ['use = ["program"]', ""]
+        lines += [terms, ""]
     return "\n".join(lines)
 
 

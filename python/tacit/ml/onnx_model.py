@@ -117,12 +117,10 @@ class OnnxModel:
         """What would be public of the parameters, by their names."""
         return networks_offers.declared(self.parameters)
 
-    @property
-    def offers(self) -> str:
-        """The sections of their owner's offer (offers/NAME.toml), without terms."""
-        return networks_offers.offers(self.parameters)
+    def offers(self, terms: str = networks_offers.CLOSED) -> str:
+        """The sections of their owner's offer (offers/NAME.toml). terms: the lines of each that allow programs."""
+        return networks_offers.offers(self.parameters, terms)
 
-    @property
     def private_files(self) -> str:
         """The sections of their owner's private file (private/NAME.toml)."""
         return networks_offers.private_files(self.parameters)
