@@ -130,24 +130,25 @@ class Network:
     @property
     def function(self) -> Callable[..., Any]:
         """A function of a batch and all parameters, each an argument by its name: what @program takes."""
-        return named_function(self, self.shapes)
+        return named_function("network", self, self.shapes)
 
     @property
     def classify(self) -> Callable[..., Any]:
         """The same for the position of the largest output."""
-        return named_function(self.predict, self.shapes)
+        return named_function("classify", self.predict, self.shapes)
 
 
-def named_function(evaluate: Callable[[Any, Named], Any], names: Iterable[str]) -> Callable[..., Any]:
+def named_function(title: str, evaluate: Callable[[Any, Named], Any], names: Iterable[str]) -> Callable[..., Any]:
     """A function of x and parameters as one of x and arguments with their names."""
 
-    def network(x: Any, **parameters: Any) -> Any:
+    def call(x: Any, **parameters: Any) -> Any:
         return evaluate(x, parameters)
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     arguments = [inspect.Parameter(name, kind) for name in ("x", *names)]
-    network.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
-    return network
+    call.__signature__ = inspect.Signature(arguments)  # type: ignore[attr-defined]
+    call.__name__ = title
+    return call
 
 
 def _pooled_first(layers: list[Layer]) -> list[Layer]:
@@ -157,8 +158,8 @@ def _pooled_first(layers: list[Layer]) -> list[Layer]:
         match [*found[-1:], layer]:
             case [Relu() | Sigmoid() | Tanh() as before, MaxPool()]:
                 found[-1:] = [layer, before]
-            case [Convolution() as before, AveragePool()]:
-                found[-1:] = [PooledConvolution(before, layer)]
+            case [Convolution() as before, AveragePool() as pool]:
+                found[-1:] = [PooledConvolution(before, pool)]
             case _:
                 found.append(layer)
     return found

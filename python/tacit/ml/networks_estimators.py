@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal, Self
 
 import tacit.array.namespace as np
@@ -33,16 +34,20 @@ def descended(network: Network, x: Any, target: Any, distance: Distance, setting
     factor = 2.0 if any(isinstance(each, Sigmoid) for each in network.layers) else 6.0
     parameters = network.initial(settings.random_state, factor)
     for rows in batches(len(x), min(settings.batch_size, len(x)), settings.passes, settings.random_state):
-        part = target[rows]
         parameters = network.step(
             x[rows],
-            lambda output, part=part: distance(output, part),
+            partial(_from, distance, target[rows]),
             parameters,
             settings.learning_rate,
             settings.alpha,
             settings.bound,
         )
     return parameters
+
+
+def _from(distance: Distance, target: Any, output: Any) -> Any:
+    """How far an output is from a target."""
+    return distance(output, target)
 
 
 @dataclass(eq=False)

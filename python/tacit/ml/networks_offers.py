@@ -47,8 +47,8 @@ def offers(parameters: Named, terms: str = CLOSED) -> str:
     lines = []
     for name, each in declared(parameters).items():
         lines += [f"[arrays.{name}]", f"shape = {list(each.shape)}", 'dtype = "float64"']
-        lines += [f"min = {_decimal(each.min)}", f"max = {_decimal(each.max)}"]
-        lines += [] if each.row_norm is None else [f"row_norm = {_decimal(each.row_norm)}"]
+        lines += [f"min = {float(each.min or 0)!r}", f"max = {float(each.max or 0)!r}"]
+        lines += [] if each.row_norm is None else [f"row_norm = {float(each.row_norm)!r}"]
         lines += [terms, ""]
     return "\n".join(lines)
 
@@ -65,8 +65,3 @@ def save(parameters: Named, folder: str | Path) -> list[Path]:
         paths.append(Path(folder) / f"{name}.npy")
         numpy.save(paths[-1], numpy.asarray(value, dtype=float))
     return paths
-
-
-def _decimal(number: Any) -> str:
-    """A bound as TOML has it, exactly: its few bits are few decimal digits."""
-    return format(float(number), "f") if float(number) == round(float(number), 6) else repr(float(number))

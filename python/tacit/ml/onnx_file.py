@@ -259,4 +259,4 @@ def _input_shape(value: Any) -> tuple[int, ...] | None:
 
 def _leads(value: Any) -> bool:
     """Whether a constant has an axis for the batch."""
-    return value.ndim > 1 and value.shape[0] == 1
+    return bool(value.ndim > 1 and value.shape[0] == 1)

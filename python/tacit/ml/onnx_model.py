@@ -60,12 +60,12 @@ class Architecture:
     @property
     def function(self) -> Callable[..., Any]:
         """A function of a batch and all parameters, each an argument by its name: what @program takes."""
-        return named_function(self, self.shapes)
+        return named_function("network", self, self.shapes)
 
     @property
     def classify(self) -> Callable[..., Any]:
         """The same for the position of the largest output."""
-        return named_function(self.predict, self.shapes)
+        return named_function("classify", self.predict, self.shapes)
 
     def write(self, path: str | Path) -> None:
         """Write it to a JSON file, which all parties may read."""
