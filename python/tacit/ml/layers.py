@@ -1,7 +1,7 @@
 """Layers of networks. A layer keeps no numbers: its parameters are arrays that stand beside its input.
 
-Each takes a batch, (examples, *shape). Weights have one row an output or a filter, so that a bound of the norms of
-their rows, which an owner may declare, bounds what comes out of the layer.
+Each takes a batch, (examples, *shape). Weights have one row an output or a filter. An owner may declare a bound of the
+norms of rows, which bounds what comes out of the layer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Networks as a sequence of layers: inference and training on private data, private parameters, or both.
 
-Source of training by stochastic gradient descent on shares: Mohassel, Zhang (SecureML, S&P 2017), section 4; of its
-numbers: Keller, Sun (ICML 2022), which needs 20 bits after the point or more.
+Training by stochastic gradient descent on shares is that of Mohassel, Zhang (SecureML, S&P 2017), section 4. Keller,
+Sun (ICML 2022) show that it needs some 20 bits after the point.
 """
 
 from __future__ import annotations
