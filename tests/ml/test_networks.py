@@ -214,6 +214,19 @@ def test_engines(engine: Engine) -> None:
     assert numpy.abs(found - network.function(**values)).max() < 1e-3
 
 
+def test_training_on_an_engine() -> None:
+    """With outputs whose range is far wider than that of their exponentials."""
+
+    def train(x: Any, y: Any) -> Any:
+        model = ml.MLPClassifier((4,), batch_size=4, passes=1, learning_rate=0.5, classes=3).fit(x, y)
+        return [*model.coefs_, *model.intercepts_]
+
+    values = {"x": DRAW.uniform(-1, 1, (8, 30)), "y": DRAW.integers(0, 3, 8)}
+    found = on_engine(train, values, "rep3", Settings(20))
+    for place, expected in enumerate(train(**values)):
+        assert numpy.abs(found[str(place)] - expected).max() < 1e-4
+
+
 # --- what is refused -------------------------------------------------------------------------------------------------
 
 REFUSED = {
