@@ -182,7 +182,19 @@ def test_pools_and_normalisations_cost_least(tmp_path: Path) -> None:
     assert operators == ["Conv", "Relu", "AveragePool", "PooledConv", "Sigmoid", "Flatten", "MatMul"]
 
 
+def test_names_that_would_meet(tmp_path: Path) -> None:
+    """Names of parameters are those of arguments, and never those of results."""
+    nodes = [node("MatMul", "x w.1", "w_1"), node("Add", "w_1 lambda", "b"), node("Add", "b 1st", "y")]
+    weights = {"w.1": numbers(3, 3), "lambda": numbers(3), "1st": numbers(3)}
+    given = model(nodes, weights, ["n", 3])
+    network, x = ml.load_onnx(saved(tmp_path, given)), numbers(2, 3)
+    assert [*network.architecture.shapes] == ["w_1_2", "lambda_2", "p1st"]
+    (expected,) = ReferenceEvaluator(given).run(None, {"x": x})
+    assert numpy.allclose(network.architecture.function(x, **network.parameters), expected, atol=1e-6)
+
+
 REFUSED = {
+    "node Gemm_y adds numbers of shape (2, 4); use one for each output.": [node("Gemm", "x w two", "y")],
     "node LSTM_y is LSTM, which is not supported; replace it before the export.": [node("LSTM", "x w w", "y")],
     "node Gemm_y transposes its input; export it with transA=0.": [node("Gemm", "x w", "y", transA=1)],
     "node MatMul_y computes its input x; only constants stand there; replace the node.": [node("MatMul", "x x", "y")],
@@ -202,7 +214,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("sentence", REFUSED)
 def test_refusals(sentence: str, tmp_path: Path) -> None:
-    weights = {"w": numbers(4, 4), "k": numbers(2, 1, 2, 2), "s": numpy.array([4])}
+    weights = {"w": numbers(4, 4), "k": numbers(2, 1, 2, 2), "s": numpy.array([4]), "two": numbers(2, 4)}
     path = saved(tmp_path, model(REFUSED[sentence], weights, ["n", 2, 4, 4]))
     with pytest.raises(ProgramError) as caught:
         ml.load_onnx(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from keyword import iskeyword
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,8 @@ class _Reader:
         self.values: dict[str, str] = {}
         self.steps: list[Step] = []
         self.parameters: dict[str, Any] = {}
+        results = [output for node in self.graph.node for output in node.output]
+        self.taken = {"x", *results, *(each.name for each in self.graph.input)} - {*self.constants}
 
     def read(self) -> OnnxModel:
         inputs = [each for each in self.graph.input if each.name not in self.constants]
@@ -127,11 +130,11 @@ class _Reader:
         return len(node.input) > place and bool(node.input[place])
 
     def _parameter(self, given: str, value: Any) -> str:
-        """A parameter under a name of its own, which is one in Python and in TOML."""
+        """A parameter under a name of its own, which is one of an argument in Python, and of an array in TOML."""
         stem = re.sub(r"\W+", "_", given, flags=re.ASCII).strip("_") or "parameter"
         stem = stem if not stem[0].isdigit() else f"p{stem}"
         name, count = stem, 1
-        while name in self.parameters or name == "x":
+        while name in self.parameters or name in self.taken or iskeyword(name):
             count += 1
             name = f"{stem}_{count}"
         self.parameters[name] = numpy.asarray(value, dtype=float)
@@ -182,7 +185,10 @@ class _Reader:
         rows = (weight if attributes.get("transB", 0) else weight.T) * attributes.get("alpha", 1.0)
         parameters = [self._parameter(node.input[1], rows)]
         if self._has(node, 2):
-            bias = numpy.broadcast_to(self._clear(node, 2, name).reshape(-1), rows.shape[:1])
+            bias = self._clear(node, 2, name)
+            if bias.size not in (1, len(rows)):
+                raise self._refused(name, f"adds numbers of shape {bias.shape}", "use one for each output")
+            bias = numpy.broadcast_to(bias.reshape(-1), rows.shape[:1])
             parameters.append(self._parameter(node.input[2], bias * attributes.get("beta", 1.0)))
         self._step("Gemm", node, name, tuple(parameters), {})
 
