@@ -1,25 +1,49 @@
-"""Learning on private arrays, with scikit-learn's interface: `from tacit import ml`."""
+"""Learning on private arrays, with scikit-learn's interface: `from tacit import ml`.
 
-from tacit.ml.boosting import GradientBoostingClassifier as GradientBoostingClassifier
-from tacit.ml.boosting import GradientBoostingRegressor as GradientBoostingRegressor
-from tacit.ml.layers import AveragePool as AveragePool
-from tacit.ml.layers import BatchNormalization as BatchNormalization
-from tacit.ml.layers import Convolution as Convolution
-from tacit.ml.layers import Dense as Dense
-from tacit.ml.layers import Flatten as Flatten
-from tacit.ml.layers import MaxPool as MaxPool
-from tacit.ml.layers import Relu as Relu
-from tacit.ml.layers import Sigmoid as Sigmoid
-from tacit.ml.layers import Tanh as Tanh
-from tacit.ml.networks import Network as Network
-from tacit.ml.networks import lenet5 as lenet5
-from tacit.ml.networks_estimators import MLPClassifier as MLPClassifier
-from tacit.ml.networks_estimators import MLPRegressor as MLPRegressor
-from tacit.ml.onnx_file import load_onnx as load_onnx
-from tacit.ml.onnx_model import Architecture as Architecture
-from tacit.ml.onnx_model import OnnxModel as OnnxModel
-from tacit.ml.onnx_model import load_architecture as load_architecture
-from tacit.ml.trees import DecisionTreeClassifier as DecisionTreeClassifier
-from tacit.ml.trees import DecisionTreeRegressor as DecisionTreeRegressor
-from tacit.ml.trees import quantile_edges as quantile_edges
-from tacit.ml.trees import thermometers as thermometers
+An estimator's methods are functions of tacit.numpy. On NumPy's arrays they give the clear result; inside a program
+they record what is computed on private ones. Networks and trees: docs/networks.md.
+"""
+
+from tacit.ml.boosting import GradientBoostingClassifier, GradientBoostingRegressor
+from tacit.ml.layers import (
+    AveragePool,
+    BatchNormalization,
+    Convolution,
+    Dense,
+    Flatten,
+    MaxPool,
+    Relu,
+    Sigmoid,
+    Tanh,
+)
+from tacit.ml.networks import Network, lenet5
+from tacit.ml.networks_estimators import MLPClassifier, MLPRegressor
+from tacit.ml.onnx_file import load_onnx
+from tacit.ml.onnx_model import Architecture, OnnxModel, load_architecture
+from tacit.ml.trees import DecisionTreeClassifier, DecisionTreeRegressor, quantile_edges, thermometers
+
+__all__ = [
+    "Architecture",
+    "AveragePool",
+    "BatchNormalization",
+    "Convolution",
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "Dense",
+    "Flatten",
+    "GradientBoostingClassifier",
+    "GradientBoostingRegressor",
+    "MLPClassifier",
+    "MLPRegressor",
+    "MaxPool",
+    "Network",
+    "OnnxModel",
+    "Relu",
+    "Sigmoid",
+    "Tanh",
+    "lenet5",
+    "load_architecture",
+    "load_onnx",
+    "quantile_edges",
+    "thermometers",
+]

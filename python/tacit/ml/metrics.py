@@ -27,7 +27,7 @@ def accuracy_score(y_true: Any, y_pred: Any) -> Any:
 
 
 def confusion_matrix(y_true: Any, y_pred: Any, classes: int = 2) -> Any:
-    """Rows of class i that are predicted as class j, in row i and column j. Few rows of a class are a disclosure."""
+    """How many rows of class i are predicted as class j, in row i and column j. Small counts disclose single rows."""
     y_true, y_pred = _pair(y_true, y_pred)
     true, predicted = (labels(each, classes)[:, None] == np.arange(classes) for each in (y_true, y_pred))
     return true.astype(np.int64).T @ predicted.astype(np.int64)
