@@ -107,3 +107,11 @@ WIDE_AREA_JOIN_SECONDS = 11.0
 """Of 2^16 + 2^16 rows on a unique key over 40 ms and 100 Mbit/s. MRR20: 6.6 s, unique keys on both sides."""
 MATCHING_SECONDS = {1 << 20: 1.2, 10**8: 150.0, 10**9: 1800.0}
 """Of the whole command, by rows of each party."""
+
+NETWORK_SECONDS = {
+    "mlp": {1: 0.010, 1000: 0.5},
+    "lenet5": {1: 0.016, 1000: 1.6},
+    "lenet5-relu": {1: 0.016, 1000: 1.6},
+    "lenet5-normalized": {1: 0.016, 1000: 1.6},
+}
+"""The most seconds of a network's inference, by its batch."""

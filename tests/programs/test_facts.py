@@ -20,7 +20,7 @@ from tacit.plan.programs.nodes import Node, reachable
 from tacit.plan.programs.operations import Input, MatMul, Multiply, Truncate
 from tacit.plan.programs.refusals import ProgramError, TooWide
 
-from .running import compare, run
+from .running import SEED, compare, run
 
 UNIT = Declared((8, 100), "float64", -1, 1)
 
@@ -189,3 +189,12 @@ def test_every_node_leaves_the_slack_of_its_ring_free() -> None:
 def test_too_wide_says_what_the_interval_is() -> None:
     error = TooWide("the product", -(1 << 200), 1 << 200, 16, 12)
     assert str(error).startswith("line 12: the product may reach any number from -2.45199e+55 to 2.45199e+55")
+
+
+@pytest.mark.parametrize("factor", [1.0, 64.0, 2.0**17])
+def test_shares_of_a_softmax_have_bounds_of_their_own(factor: float) -> None:
+    """However large the error of its argument is: the last one's is the whole range of the result."""
+    values = {"x": numpy.random.default_rng(SEED).uniform(-1, 1, (5, 4))}
+    array = compare(lambda x: np.softmax(x * factor, axis=1), values).outputs["result"].array
+    assert 0 <= array.low <= array.high <= 1.01 * 2**16
+    assert array.absolute_error <= 1.01
