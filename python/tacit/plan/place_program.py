@@ -29,7 +29,7 @@ from tacit.plan.programs import operations as ops
 from tacit.plan.programs.declared import declared
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.identity import digest
-from tacit.plan.programs.nodes import Node, reachable
+from tacit.plan.programs.nodes import Node, behind, reachable
 from tacit.plan.programs.optimiser import optimised
 from tacit.plan.programs.reading import Program as Read
 from tacit.plan.programs.reading import read
@@ -170,9 +170,11 @@ class _Placing:
         """What each release shows, and to clients how many elements that are."""
         releases = [step for step in self.steps() if isinstance(step, ReleaseStep)]
         pairs = list(zip(self.outputs.items(), releases, strict=True))
+        inputs = behind(self.outputs, ops.Input)
         outside = tuple(each for each in self.recipients if each not in catalog.nodes)
         told = [_told(outside, node, release) for (_, node), release in pairs] if outside else []
-        return (*self._sized(catalog), *told, *(self._opened(name, node, release) for (name, node), release in pairs))
+        opened = (self._opened(name, node, release, inputs[name]) for (name, node), release in pairs)
+        return (*self._sized(catalog), *told, *opened)
 
     def _sized(self, catalog: Catalog) -> Iterator[Disclosure]:
         """The sizes of arrays, which their owners announce to the nodes."""
@@ -183,10 +185,10 @@ class _Placing:
             shown = ArrayRows(given.party, given.array)
             yield Disclosure(catalog.nodes, Site(shared.id, "input"), shown, derivation, (DisclosureRule.QUERY,))
 
-    def _opened(self, name: str, node: Node, release: ReleaseStep) -> Disclosure:
+    def _opened(self, name: str, node: Node, release: ReleaseStep, inputs: list[Node]) -> Disclosure:
         array = node.array
-        behind = [each.operation.name for each in reachable([node]) if isinstance(each.operation, ops.Input)]
-        sources = dict.fromkeys(Origin(self.arrays[each].owner, self.arrays[each].name, None) for each in behind)
+        given = [self.arrays[each.operation.name] for each in inputs if isinstance(each.operation, ops.Input)]
+        sources = dict.fromkeys(Origin(each.owner, each.name, None) for each in given)
         uses = tuple(Use(each, ("program",)) for each in sources)
         opened = OpenedArray(
             name, (Named(name, kind_of_array(array)),), array.shape, array.dtype, array.fraction, error_of(array)

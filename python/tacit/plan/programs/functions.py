@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tacit.plan.programs.arithmetic import counted, multiply, quotient, subtract
+from tacit.plan.programs.arithmetic import counted, maximum, multiply, quotient, subtract
 from tacit.plan.programs.elementary import ceil_log2
 from tacit.plan.programs.facts import unit
 from tacit.plan.programs.formats import narrowed, truncated, widened
@@ -17,6 +17,9 @@ from tacit.plan.programs.shaping import expanded
 
 GUARD = 4
 """More bits after the point for the exponentials that a softmax adds up."""
+
+WIDE, FAR = 256, 64
+"""Engines compute exp of numbers from -WIDE. Those of a wider range are cut at -FAR, where exp is zero."""
 
 
 def function(graph: Graph, name: FunctionName, a: Node, more: int = 0) -> Node:
@@ -33,7 +36,7 @@ def function(graph: Graph, name: FunctionName, a: Node, more: int = 0) -> Node:
 
 def softmax(graph: Graph, a: Node, axis: int) -> Node:
     """exp(a) divided by its sum along an axis, whatever the range of a: its maximum is subtracted first."""
-    powers = function(graph, "exp", below_largest(graph, a, axis), GUARD)
+    powers = _powers(graph, a, axis)
     inverse = quotient(graph, number(1), whole_of_powers(graph, a, axis), powers.array.fraction)
     found = multiply(graph, powers, expanded(graph, inverse, axis))
     found = narrowed(graph, truncated(graph, found, GUARD))
@@ -47,9 +50,20 @@ def below_largest(graph: Graph, a: Node, axis: int) -> Node:
     return graph.know(fact, distance, Proof("below_largest", a, (axis,)))
 
 
+def _powers(graph: Graph, a: Node, axis: int) -> Node:
+    """The exponentials that a softmax adds up. Where the range is wide, those that are zero are all of one number.
+
+    e^-64 is 2^-68 of a unit of the last place with 24 bits after the point, of which exp declares two for its error.
+    """
+    distance = below_largest(graph, a, axis)
+    if distance.array.low * unit(distance.array.fraction) < -WIDE:
+        distance = maximum(graph, distance, number(-FAR))
+    return function(graph, "exp", distance, GUARD)
+
+
 def whole_of_powers(graph: Graph, a: Node, axis: int) -> Node:
     """The sum of the exponentials that a softmax divides by."""
-    powers = function(graph, "exp", below_largest(graph, a, axis), GUARD)
+    powers = _powers(graph, a, axis)
     whole = graph.make(Sum(axis), powers)
     fact = Known("the largest exponential is 1", (1 << powers.array.fraction) - 2, whole.array.high)
     return graph.know(fact, whole, Proof("whole_of_powers", a, (axis,)))
