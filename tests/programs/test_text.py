@@ -249,7 +249,7 @@ def test_small_factors_have_many_bits_after_the_point() -> None:
 def test_random_numbers_have_a_size() -> None:
     said = json.loads(written(trace(lambda x: np.random.uniform(size=3) + x[0], {"x": INPUTS["x"]}, Settings())))
     at(said, "sample")["bits"] = 1 << 100
-    with pytest.raises(ProgramError, match="random numbers have at most 62 bits"):
+    with pytest.raises(ProgramError, match="random numbers have 1 to 62 bits"):
         read(json.dumps(said, sort_keys=True, separators=(",", ":")))
 
 

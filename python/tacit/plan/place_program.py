@@ -10,6 +10,7 @@ from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
 from tacit.plan.facts.sources import Source as Origin
 from tacit.plan.facts.sources import Use
+from tacit.plan.facts.table_arrays import offered_array
 from tacit.plan.physical.disclosure import ArrayRows, Derivation, Disclosure, OpenedArray, OpenedRows, Site
 from tacit.plan.physical.lower_program import Lowered, kind_of_array, lower_program
 from tacit.plan.physical.operators import Element, Input, Made, Named, Program, Release, Shared
@@ -82,12 +83,12 @@ def _array(given: ops.Input, program: Read, catalog: Catalog) -> OfferedArray:
     source = program.sources.get(given.name)
     if source is None:
         raise ProgramError(f"the program does not say whose array {given.name} is; name an owner's array for it.")
-    named = [each for each in catalog.arrays if (each.owner, each.name) == (source.owner, source.array)]
-    if not named:
+    named = offered_array(catalog, source.owner, source.array)
+    if named is None:
         offers = ", ".join(each.name for each in catalog.arrays if each.owner == source.owner) or "none"
         raise ProgramError(f"{source.owner} offers no array {source.array!r}; its arrays are: {offers}.")
-    _check_declared(given, named[0], program)
-    return named[0]
+    _check_declared(given, named, program)
+    return named
 
 
 def _check_declared(given: ops.Input, offered: OfferedArray, program: Read) -> None:
