@@ -14,6 +14,7 @@ from random import Random
 from sys import getrecursionlimit
 from typing import Any
 
+import numpy
 import pytest
 
 import tacit.numpy as np
@@ -30,7 +31,7 @@ from tacit.plan.programs.optimiser import optimised
 from tacit.plan.programs.reading import read
 from tacit.plan.programs.refusals import ProgramError
 
-from .running import SEED
+from .running import SEED, compare
 from .test_placing import placed
 
 Said = dict[str, Any]
@@ -263,3 +264,7 @@ def test_softmax_of_a_wide_range() -> None:
     """exp of numbers far below zero is zero, whatever engines compute."""
     assert placed(lambda x: np.softmax(x * 100)).steps
     assert placed(lambda x: np.softmax(x * 100, axis=0)).steps
+    x = numpy.random.default_rng(SEED).uniform(-4, 4, (6, 5))
+    x[0], x[1, 0] = 1.0, 4.0
+    for axis in (0, 1):
+        compare(lambda x, axis=axis: np.softmax(x * 100, axis=axis), {"x": x})

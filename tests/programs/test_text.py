@@ -121,6 +121,14 @@ def test_where_inputs_come_from() -> None:
     assert not read(Program(centred, INPUTS, Settings()).text()).sources
 
 
+def test_a_table_may_have_many_columns() -> None:
+    sources = {"x": Source("a", f"scores({','.join(f'column_{each}' for each in range(900))})")}
+    text = Program(lambda x: x.sum(), {"x": INPUTS["x"]}, Settings()).text(sources)
+    assert read(text).sources == sources
+    with pytest.raises(ProgramError, match="lacks a member, or has a wrong one"):
+        read(text.replace("column_0", "column_0" * 2000))
+
+
 def test_queries_are_told_from_programs() -> None:
     assert is_program(example())
     assert not is_program("SELECT 1") and not is_program("  WITH x AS (SELECT 1) SELECT * FROM x")

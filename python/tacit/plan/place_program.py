@@ -30,6 +30,7 @@ from tacit.plan.programs import operations as ops
 from tacit.plan.programs.declared import declared
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.identity import digest
+from tacit.plan.programs.limits import MOST_NAME
 from tacit.plan.programs.nodes import Node, behind, reachable
 from tacit.plan.programs.optimiser import optimised
 from tacit.plan.programs.reading import Program as Read
@@ -86,7 +87,7 @@ def _array(given: ops.Input, program: Read, catalog: Catalog) -> OfferedArray:
     named = offered_array(catalog, source.owner, source.array)
     if named is None:
         offers = ", ".join(each.name for each in catalog.arrays if each.owner == source.owner) or "none"
-        raise ProgramError(f"{source.owner} offers no array {source.array!r}; its arrays are: {offers}.")
+        raise ProgramError(f"{source.owner} offers no array {source.array[:MOST_NAME]!r}; its arrays are: {offers}.")
     _check_declared(given, named, program)
     return named
 

@@ -40,6 +40,8 @@ MOST_DIGITS = 1100
 
 MOST_FRACTION = 40
 MOST_NAME = 200
+MOST_COLUMNS = 1 << 14
+"""Characters of the name of an owner's array. Columns of a table have the name ``scores(x1,x2)``."""
 
 MOST_FOLDED = 1 << 12
 """Bits of the numerator or denominator of a public number that the optimiser makes of two."""

@@ -19,6 +19,7 @@ from tacit.plan.programs.forms import LARGEST, MOST_AXES, READERS, count, intege
 from tacit.plan.programs.graph import Graph, Proof, Settings
 from tacit.plan.programs.identity import VERSION, Source, canonical
 from tacit.plan.programs.limits import (
+    MOST_COLUMNS,
     MOST_DIGITS,
     MOST_ELEMENTS,
     MOST_ENDS,
@@ -118,8 +119,8 @@ def _outputs(said: Any, nodes: list[Node]) -> dict[str, Node]:
     return dict(listed)
 
 
-def _name(value: Any) -> str:
-    if type(value) is not str or not 0 < len(value) <= MOST_NAME or not value.isprintable():
+def _name(value: Any, most: int = MOST_NAME) -> str:
+    if type(value) is not str or not 0 < len(value) <= most or not value.isprintable():
         raise ValueError
     return value
 
@@ -217,7 +218,7 @@ class _Reader:
         if len(self._names) > MOST_ENDS:
             raise too_many("inputs", MOST_ENDS)
         if given["owner"] is not None:
-            self.sources[name] = Source(_name(given["owner"]), _name(given["array"]))
+            self.sources[name] = Source(_name(given["owner"]), _name(given["array"], MOST_COLUMNS))
         return self.graph.make(Input(name, array))
 
     def _constant(self, given: Mapping[str, Any]) -> Node:
