@@ -19,6 +19,7 @@ from tacit.agent.approval import approve
 from tacit.agent.connection import Connection
 from tacit.agent.keys import make_keys
 from tacit.agent.ledger import Ledger
+from tacit.agent.proof import check
 from tacit.agent.signer import Signer
 from tacit.cli.demo.scenario import free_ports
 from tacit.plan import plan_hash
@@ -94,7 +95,10 @@ def entries(folder: Path, party: str) -> list[dict[str, Any]]:
 
 def test_a_linear_model_on_two_owners_arrays(folder: Path) -> None:
     asked = allowed(folder, line)
-    found = asked.reveal(to="hospital_a")
+    found = asked.reveal(to="hospital_a", file=folder / "w.npy")
+    assert numpy.array_equal(numpy.load(folder / "w.npy"), found)
+    proved = check(folder / "w.npy", asked.connection.federation.members)
+    assert (proved.recipient, set(proved.signers)) == ("hospital_a", set(PARTIES))
     node = asked.program.traced.outputs["result"]
     assert found.shape == (3,) and found.dtype == numpy.float64
     assert numpy.abs(found - line(FEATURES, LABELS)).max() <= float(node.array.absolute_error) + 2**-15
@@ -129,6 +133,11 @@ def test_what_is_refused_leaves_nothing_behind(folder: Path, tmp_path: Path, mon
     monkeypatch.setattr(tempfile, "tempdir", None)
     with pytest.raises(tacit.PolicyError, match="refused by hospital_b: allow: the array labels is open to certain"):
         question(folder, line).reveal(to="hospital_a")
+    for file, sentence in (
+        ("w.csv", "name it .npy for one array"), ("none/w.npy", "does not exist"), ("features.npy", "of hospital_a"),
+    ):  # fmt: skip
+        with pytest.raises(tacit.InputError, match=sentence):
+            allowed(folder, line).reveal(to="hospital_a", file=folder / file)
     asked = allowed(folder, line)
     spoilt = FEATURES.copy()
     spoilt[41, 2] = numpy.nan

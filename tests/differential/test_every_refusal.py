@@ -29,6 +29,8 @@ UNREACHED = {
     "sql/text.py, _syntax_error": "text without words, which a golden file cannot hold: tests/sql/test_refusals.py",
     "plan/facts/kinds.py, hashes": "more than 2^44 strings: tests/plan/test_bounds.py",
     "plan/facts/kinds.py, kind_of": "strings of kept tables: tests/plan/test_kept.py",
+    "plan/facts/table_arrays.py, _column": "programs read columns: tests/agent/test_program_tables.py",
+    "plan/facts/table_arrays.py, table_array": "programs read columns: tests/agent/test_program_tables.py",
     "plan/taking_part.py, check_engine": "an engine that is not there: tests/plan/test_placing.py",
     "plan/taking_part.py, check_party": "a party that is not there: tests/plan/test_placing.py",
     "plan/taking_part.py, check_recipients": "a query without recipients: tests/plan/test_placing.py",

@@ -49,6 +49,7 @@ questions = 7
 refusals = 1
 period = 365
 complement = true
+programs = "any"
 
 [tables.people.columns]
 ssn = {{ type = "BIGINT", use = ["join"], with = ["customers.ssn", "people.ssn"] }}

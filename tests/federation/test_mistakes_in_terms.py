@@ -52,8 +52,11 @@ MISTAKES = [
      "write a date without quotes, for example 2027-01-31."),
     (FLOOR, f"{FLOOR}\nuntil = 2027-01-31T00:00:00Z", PEOPLE + "until is 2027-01-31 00:00:00+00:00; "
      "write a date without quotes, for example 2027-01-31."),
-    (FLOOR, f'{FLOOR}\nallow = ["q:7f3a"]', PEOPLE + "allow names 'q:7f3a', which is no question; "
-     "write q: and the 64 hexadecimal digits of its hash."),
+    (FLOOR, f'{FLOOR}\nallow = ["q:7f3a"]', PEOPLE + "allow names 'q:7f3a', which is no question and no "
+     "program; write q: for a question or p: for a program, and the 64 hexadecimal digits of its hash."),
+    (FLOOR, f'{FLOOR}\nprograms = "all"', PEOPLE + "programs is 'all'; write \"any\", or list programs in allow."),
+    (FLOOR, f'{FLOOR}\nprograms = "any"\nallow = ["p:{"0" * 64}"]', PEOPLE + 'has programs = "any", and programs in '
+     "allow; keep one of the two."),
     (FLOOR, f"{FLOOR}\nallow = []", PEOPLE + "allow is empty; list what is allowed, or remove allow."),
     (FLOOR, f'{FLOOR}\nweights = ["revenue"]', PEOPLE + "weights names 'revenue'; "
      "write table.column, or table.* for all its columns and its rows."),

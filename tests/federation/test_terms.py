@@ -11,6 +11,7 @@ import pytest
 from tacit.agent.federation_column_terms import COLUMN_ENTRIES
 from tacit.agent.federation_setup import OFFER
 from tacit.agent.federation_terms import TABLE_ENTRIES
+from tacit.plan.account.terms_text import Clause, table_clauses
 from tacit.plan.facts.terms import (
     DEFAULT_FUNCTIONS,
     FUNCTIONS,
@@ -28,7 +29,7 @@ def test_every_entry(tmp_path: Path) -> None:
     found = people(tmp_path, EVERYTHING)
     assert found.terms == Terms(
         frozenset({"north", "west"}), 10, ("ssn", "city"), "drop", date(2027, 1, 31), frozenset({Q}),
-        frozenset({"north"}), frozenset({"customers.revenue", "customers.*"}), "text", 7, 1, 365, True,
+        frozenset({"north"}), frozenset({"customers.revenue", "customers.*"}), "text", 7, 1, 365, True, "any",
     )  # fmt: skip
     assert [column.terms for column in found.columns] == [
         ColumnTerms(frozenset({"join"}), partners=frozenset({"customers.ssn", "people.ssn"})),
@@ -144,3 +145,11 @@ def test_the_offer_that_a_party_begins_with(tmp_path: Path) -> None:
     assert [sorted(column.terms.ways) for column in found.columns] == [["join"], ["filter", "group"]]
     (array,) = load(tmp_path, written).catalog.arrays
     assert array.terms == ArrayTerms(frozenset({"program"}), frozenset({"south"}), frozenset())
+
+
+def test_a_table_that_lists_programs_alone_is_open_to_no_question(tmp_path: Path) -> None:
+    listed = f"p:{'0' * 64}"
+    found = people(tmp_path, EVERYTHING.replace('programs = "any"\n', "").replace(f'"{Q}"', f'"{listed}"'))
+    assert found.terms is not None
+    assert (found.terms.allow, found.terms.computing) == (frozenset(), frozenset({listed}))
+    assert Clause("questions", "No question: programs alone are listed.") in table_clauses(found, PARTIES)

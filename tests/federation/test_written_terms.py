@@ -24,6 +24,9 @@ names = st.frozensets(st.sampled_from(PARTIES), min_size=1)
 ways = st.frozensets(st.sampled_from(WAYS))
 
 
+P = "p:" + "0123456789abcdef" * 4
+
+
 @st.composite
 def column_terms(draw: st.DrawFn, recipients: frozenset[str]) -> ColumnTerms:
     """Terms of a DATE column that an offer can write."""
@@ -51,13 +54,15 @@ def column_terms(draw: st.DrawFn, recipients: frozenset[str]) -> ColumnTerms:
 def offers(draw: st.DrawFn) -> tuple[Terms, ColumnTerms]:
     """Terms of a table with a floor and of its column x, a DATE."""
     recipients = draw(names)
+    questions = draw(st.none() | st.just(frozenset({Q})))
+    programs: tuple[object, ...] = ("any", frozenset(), *([frozenset({P})] if questions else []))
     terms = Terms(
         recipients,
         draw(st.integers(1, 10)),
         draw(st.sampled_from([(), ("x",)])),
         draw(st.sampled_from(["fold", "drop"])),
         draw(st.none() | st.dates()),
-        draw(st.none() | st.just(frozenset({Q}))),
+        questions,
         draw(st.frozensets(st.sampled_from(PARTIES))),
         draw(st.frozensets(st.sampled_from(["customers.*", "customers.ssn", "people.x"]))),
         draw(st.sampled_from(["sets", "text", "off"])),
@@ -65,6 +70,7 @@ def offers(draw: st.DrawFn) -> tuple[Terms, ColumnTerms]:
         draw(st.integers(1, 999)),
         draw(st.integers(1, 999)),
         draw(st.booleans()),
+        draw(st.sampled_from(programs)),
     )
     return terms, draw(column_terms(recipients))
 
@@ -94,6 +100,11 @@ def days(value: object) -> object:
 def written(terms: Terms, column: ColumnTerms) -> str:
     """An offer with these terms."""
     general = {each.name: getattr(terms, each.name) for each in fields(terms)}
+    programs = general.pop("computing")
+    if programs == "any":
+        general["programs"] = programs
+    elif programs:
+        general["allow"] |= programs
     lines = [f"{name} = {toml(value)}" for name, value in general.items() if value not in (None, ())]
     special: dict[str, object] = {
         "use": column.ways, "functions": column.functions if "aggregate" in column.ways else None,

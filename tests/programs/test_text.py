@@ -121,6 +121,14 @@ def test_where_inputs_come_from() -> None:
     assert not read(Program(centred, INPUTS, Settings()).text()).sources
 
 
+def test_a_table_may_have_many_columns() -> None:
+    sources = {"x": Source("a", f"scores({','.join(f'column_{each}' for each in range(900))})")}
+    text = Program(lambda x: x.sum(), {"x": INPUTS["x"]}, Settings()).text(sources)
+    assert read(text).sources == sources
+    with pytest.raises(ProgramError, match="lacks a member, or has a wrong one"):
+        read(text.replace("column_0", "column_0" * 2000))
+
+
 def test_queries_are_told_from_programs() -> None:
     assert is_program(example())
     assert not is_program("SELECT 1") and not is_program("  WITH x AS (SELECT 1) SELECT * FROM x")
@@ -249,7 +257,7 @@ def test_small_factors_have_many_bits_after_the_point() -> None:
 def test_random_numbers_have_a_size() -> None:
     said = json.loads(written(trace(lambda x: np.random.uniform(size=3) + x[0], {"x": INPUTS["x"]}, Settings())))
     at(said, "sample")["bits"] = 1 << 100
-    with pytest.raises(ProgramError, match="random numbers have at most 62 bits"):
+    with pytest.raises(ProgramError, match="random numbers have 1 to 62 bits"):
         read(json.dumps(said, sort_keys=True, separators=(",", ":")))
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile
 
 from tacit.agent.cost import Cost
+from tacit.agent.durable import whole_file
+from tacit.agent.faults import Fault, RunError
+from tacit.agent.proof import Proof
 from tacit.plan import learnt
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import PlacedPlan, ResultStep
@@ -17,14 +23,22 @@ if TYPE_CHECKING:
 
     Values = numpy.ndarray[Any, Any]
 
+FILES = (".npy", ".npz")
+MEMBER = re.compile(r"\w+")
+"""Names of results in a file: whoever unpacks it gets files of these names, and has not chosen them."""
+
 
 @dataclass(frozen=True)
 class ArrayAnswer:
-    """What a program has revealed. arrays: by their names. cost: predicted and actual, step by step."""
+    """What a program has revealed. arrays: by their names. cost: predicted and actual, step by step.
+
+    proof: who has signed the run.
+    """
 
     arrays: Mapping[str, Values]
     plan: PlacedPlan
     cost: Cost
+    proof: Proof | None = None
 
     @property
     def disclosures(self) -> tuple[Disclosure, ...]:
@@ -35,6 +49,55 @@ class ArrayAnswer:
     def learnt(self) -> tuple[str, ...]:
         """The same in sentences, also about parties that learnt nothing."""
         return learnt(self.plan)
+
+    def write(self, path: Path | str) -> None:
+        """Write one array to a .npy file, or one or several to a .npz file, by their names. ``numpy.load`` reads both.
+
+        A certificate is written beside it, FILE.tacit.json, which `tacit verify FILE` checks. The file appears whole or
+        not at all. Raises RunError for another file, OSError if it cannot be written.
+        """
+        import numpy
+
+        path = Path(path)
+        check_file(path, self.plan)
+        with whole_file(path) as whole:
+            if path.suffix == ".npy":
+                (array,) = self.arrays.values()
+                with whole.open("wb") as file:
+                    numpy.save(file, array, allow_pickle=False)
+            else:
+                with ZipFile(whole, "w") as archive:
+                    for name, array in self.arrays.items():
+                        with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                            numpy.lib.format.write_array(member, numpy.asarray(array), allow_pickle=False)
+        if self.proof is not None:
+            self.proof.certify(path)
+
+
+def check_file(path: Path, plan: PlacedPlan) -> None:
+    """Refuse a file that the arrays of a program are not written to, before it runs. Raises RunError."""
+    names = _names(plan)
+    if path.suffix not in FILES:
+        raise RunError(Fault.INPUT, f"{path}: name it .npy for one array, or .npz for one or several.")
+    if path.suffix == ".npy" and len(names) > 1:
+        raise RunError(
+            Fault.INPUT, f"{path}: a .npy file has one array, and the program gives {len(names)}; name it .npz."
+        )
+    odd = [name for name in names if not MEMBER.fullmatch(name)]
+    if path.suffix == ".npz" and odd:
+        problem = f"the result {odd[0]!r} has no name for a file"
+        raise RunError(Fault.INPUT, f"{path}: {problem}; name it with letters, digits and _ in the program.")
+    if not path.parent.is_dir():
+        raise RunError(Fault.INPUT, f"{path}: the folder {path.parent} does not exist; make it first.")
+    if path.is_dir():
+        raise RunError(Fault.INPUT, f"{path}: is a folder; name a file in it.")
+    if not os.access(path.parent, os.W_OK):
+        raise RunError(Fault.INPUT, f"{path}: you may not write in the folder {path.parent}; choose another.")
+
+
+def _names(plan: PlacedPlan) -> list[str]:
+    """The names of a program's results, in order."""
+    return [each.name for step in plan.steps if isinstance(step, ResultStep) for each in step.arrays]
 
 
 def gives_arrays(plan: PlacedPlan) -> bool:
@@ -54,6 +117,5 @@ def load_arrays(path: Path, plan: PlacedPlan) -> dict[str, Values]:
     """The arrays of such a file, by the names that the plan has for them."""
     import numpy
 
-    names = [each.name for step in plan.steps if isinstance(step, ResultStep) for each in step.arrays]
     with numpy.load(path, allow_pickle=False) as found:
-        return {name: found[f"arr_{place}"] for place, name in enumerate(names)}
+        return {name: found[f"arr_{place}"] for place, name in enumerate(_names(plan))}

@@ -40,7 +40,7 @@ from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql import compile_query
 
 if TYPE_CHECKING:
-    from tacit.agent.federated import FederatedProgram, OwnedArray
+    from tacit.agent.federated import FederatedProgram, OwnedArray, OwnedTable
     from tacit.plan.programs.graph import Rounding
 
 
@@ -138,6 +138,13 @@ class Connection:
 
         with as_run_error():
             return owned_array(self.federation.catalog, owner, name)
+
+    def table(self, owner: str, name: str) -> OwnedTable:
+        """A table that an owner offers, whose columns programs may read as arrays. It reads nothing."""
+        from tacit.agent.federated import owned_table
+
+        with as_run_error():
+            return owned_table(self.federation.catalog, owner, name)
 
     @overload
     def program(self, function: Callable[..., Any], /) -> FederatedProgram: ...

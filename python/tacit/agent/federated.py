@@ -23,17 +23,21 @@ from typing import Any, NoReturn, Protocol
 
 import numpy
 
+from tacit.agent.array_answer import check_file
 from tacit.agent.diagnosis import as_run_error
 from tacit.agent.explanation import Explanation
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.local_run import Run
+from tacit.agent.own_files import check_not_own, own_files
 from tacit.array.declared import Declared
 from tacit.array.program import Program
 from tacit.plan import StepCost, explain_text
 from tacit.plan.account.arrays_text import array_text
+from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.arrays import OfferedArray
-from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.facts.table_arrays import numbers, table_array
 from tacit.plan.physical.cost import total
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.place_program import place_program
@@ -105,6 +109,59 @@ class OwnedArray:
 
     def __repr__(self) -> str:
         return f"{self.offered.owner}.{self.offered.name}: {array_text(self.offered)}"
+
+
+@dataclass(frozen=True)
+class OwnedTable:
+    """An owner's table, whose columns programs may read as arrays."""
+
+    table: Table
+
+    @as_run_error()
+    def array(self, *columns: str) -> OwnedArray:
+        """Columns side by side: of one column a vector, of several a matrix; by default all that programs may read.
+
+        A row of the table is a row of the array, in the order of its owner's file. Raises a tacit.InputError where the
+        number of rows is hidden: ``padded_array`` takes such a table.
+        """
+        table = self.table
+        if not table.exact:
+            raise QueryError(
+                f"how many rows {table.name} has is hidden below rows in its offer; write x, valid = "
+                f"table.padded_array(...), or ask {table.owner} for exact = true."
+            )
+        return OwnedArray(table_array(table, self._named(columns)))
+
+    @as_run_error()
+    def padded_array(self, *columns: str) -> tuple[OwnedArray, OwnedArray]:
+        """The same with as many rows as its owner declares at most, and a bit for each row that the table has.
+
+        The other rows come last. They are zero, or what of the declared bounds is nearest to it.
+        """
+        return OwnedArray(table_array(self.table, self._named(columns))), OwnedArray(table_array(self.table, ()))
+
+    def _named(self, columns: Sequence[str]) -> tuple[str, ...]:
+        found = tuple(columns) or numbers(self.table)
+        if not found:
+            raise QueryError(
+                f'no column of {self.table.name} is open to programs; {self.table.owner} writes use = ["program"] at '
+                "columns of numbers without NULL."
+            )
+        return found
+
+    def __repr__(self) -> str:
+        return f"{self.table.owner}.{self.table.name}: {', '.join(each.field.name for each in self.table.columns)}"
+
+
+def owned_table(catalog: Catalog, owner: str, name: str) -> OwnedTable:
+    """An owner's table by its name. Raises RunError if there is none."""
+    if owner not in catalog.parties:
+        raise RunError(Fault.INPUT, f"there is no party {owner!r}; {_perhaps(owner, catalog.parties)}.")
+    tables = {each.name: each for each in catalog.tables if each.owner == owner}
+    if name not in tables:
+        advice = _perhaps(name, [*tables]) if tables else f"it declares [tables.NAME] in offers/{owner}.toml"
+        raise RunError(Fault.INPUT, f"{owner} offers no table {name!r}; {advice}.")
+    return OwnedTable(tables[name])
 
 
 def owned_array(catalog: Catalog, owner: str, name: str) -> OwnedArray:
@@ -195,14 +252,26 @@ class Pending:
         """The program's hash, as owners list it in their offers."""
         return program_hash(digest(self.text))
 
-    def reveal(self, to: To = None) -> Any:
+    def reveal(self, to: To = None, file: Path | str | None = None) -> Any:
         """Run the program, and get its result: arrays as the function returns them. None where another party gets it.
 
-        Raises a tacit.Error with the cause if any party cannot go on, and warns if a party could not record its end.
+        file: a .npy file of one array, or a .npz file of several, which gets the result, too. Its certificate lies
+        beside it. Raises a tacit.Error with the cause if any party cannot go on, and warns if a party could not record
+        its end, or the file cannot be written.
         """
-        done = self.connection.run(self.connection.plan(self.text, to))
+        plan = self.connection.plan(self.text, to)
+        if file is not None:
+            check_file(Path(file), plan)
+            federation = self.connection.federation
+            check_not_own(Path(file), own_files(federation.members, federation.privates.values()))
+        done = self.connection.run(plan)
         if done.unrecorded is not None:
             warnings.warn(str(done.unrecorded), RuntimeWarning, stacklevel=2)
+        if file is not None and done.arrays is not None:
+            try:
+                done.arrays.write(file)
+            except OSError as error:
+                warnings.warn(f"{file}: cannot be written ({error.strerror})", RuntimeWarning, stacklevel=2)
         return None if done.arrays is None else self.program.traced.returned(done.arrays.arrays)
 
     def explain(self, to: To = None) -> Explanation:
@@ -232,5 +301,6 @@ class Pending:
         """The plan without owners' rules, for its cost alone."""
         federation = self.connection.federation
         arrays = tuple(replace(each, terms=None) for each in federation.catalog.arrays)
+        tables = tuple(replace(each, terms=None) for each in federation.catalog.tables)
         recipients = (to,) if isinstance(to, str) else tuple(to or federation.recipients)
-        return place_program(self.text, replace(federation.catalog, arrays=arrays), recipients)
+        return place_program(self.text, replace(federation.catalog, arrays=arrays, tables=tables), recipients)

@@ -86,9 +86,12 @@ def _table(section: Section, owner: str, parties: tuple[str, ...]) -> Table:
         consents=_consents(section),
         most_rows=most_rows,
         delivered=section.flag("delivered", default=False),
+        exact=section.flag("exact", default=False),
         terms=open_terms(parties) if terms is None else terms,
     )
     section.close()
+    if table.exact and rows is None:
+        raise section.error("has exact = true and no rows", "add rows = ..., the number of its rows")
     if not opened:
         check_floor(section, table)
     if table.delivered:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, Literal, cast
 
 from tacit.agent.federation_column_terms import check_reference, listed
 from tacit.agent.federation_section import FederationError, Section, either, shown
@@ -21,10 +21,10 @@ PROTECTING: Final = ("unit", "small", "complement")
 """Entries that say how a floor protects."""
 TABLE_ENTRIES: Final = (
     "recipients", "least_group", *PROTECTING, "until", "allow", "matches", "weights", "differences", "questions",
-    "refusals", "period",
+    "refusals", "period", "programs",
 )  # fmt: skip
 DIFFERENCES: Final = ("sets", "text", "off")
-QUESTION = re.compile(r"q:[0-9a-f]{64}")
+LISTED = re.compile(r"[pq]:[0-9a-f]{64}")
 
 
 def is_opened(section: Section, columns: Section) -> bool:
@@ -45,13 +45,14 @@ def is_opened(section: Section, columns: Section) -> bool:
 
 def read_terms(section: Section, columns: Iterable[str], parties: tuple[str, ...]) -> Terms:
     """What the section of a table says of all of it. columns: their names. Raises FederationError."""
+    allowed = _allow(section)
     terms = Terms(
         recipients=_parties(section, "recipients", parties),
         least_group=section.count("least_group", least=1),
         unit=_unit(section, columns),
         small=cast(Small, section.choice("small", ("fold", "drop"), Terms.small)),
         until=_until(section),
-        allow=_allow(section),
+        allow=None if allowed is None else frozenset(each for each in allowed if each.startswith("q:")),
         matches=_parties(section, "matches", parties),
         weights=_weights(section),
         differences=_differences(section),
@@ -59,6 +60,7 @@ def read_terms(section: Section, columns: Iterable[str], parties: tuple[str, ...
         refusals=_number(section, "refusals", Terms.refusals),
         period=_number(section, "period", Terms.period),
         complement=section.flag("complement", default=Terms.complement),
+        computing=_computing(section, allowed),
     )
     protecting = [entry for entry in PROTECTING if section.has(entry)]
     if terms.least_group is None and protecting:
@@ -148,10 +150,21 @@ def _until(section: Section) -> date | None:
 def _allow(section: Section) -> frozenset[str] | None:
     names = listed(section, "allow")
     for name in names or ():
-        if not QUESTION.fullmatch(name):
-            advice = "write q: and the 64 hexadecimal digits of its hash"
-            raise section.error(f"allow names {name!r}, which is no question", advice)
+        if not LISTED.fullmatch(name):
+            advice = "write q: for a question or p: for a program, and the 64 hexadecimal digits of its hash"
+            raise section.error(f"allow names {name!r}, which is no question and no program", advice)
     return None if names is None else frozenset(names)
+
+
+def _computing(section: Section, allowed: frozenset[str] | None) -> frozenset[str] | Literal["any"]:
+    """The programs that may compute on columns."""
+    listed_ = frozenset(each for each in allowed or () if each.startswith("p:"))
+    opened = section.optional("programs")
+    if opened not in (None, "any"):
+        raise section.error(f"programs is {shown(opened)}", f"write {either(['any'])}, or list programs in allow")
+    if opened and listed_:
+        raise section.error('has programs = "any", and programs in allow', "keep one of the two")
+    return "any" if opened else listed_
 
 
 def _weights(section: Section) -> frozenset[str]:

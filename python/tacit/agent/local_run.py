@@ -75,7 +75,7 @@ class LocalRun:
             entries = ProcessTree(tasks, start).run(metered.follow)
             cost = Cost(predicted, combined(metered.metrics))
             if gives_arrays(self.plan):
-                return Run(None, entries, cost, self._arrays(answers, cost))
+                return Run(None, entries, cost, self._arrays(answers, entries, cost))
             return Run(self._answer(answers, entries, cost), entries, cost)
 
     def _addresses(self) -> AbstractContextManager[Mapping[str, str]]:
@@ -110,17 +110,22 @@ class LocalRun:
         """Whether the others are waited for no longer than a connection is."""
         return self.wait is None and self.me is not None
 
-    def _arrays(self, answers: Mapping[str, Path], cost: Cost) -> ArrayAnswer | None:
-        """What a program has revealed to the first recipient here; None without one."""
-        return next((ArrayAnswer(load_arrays(each, self.plan), self.plan, cost) for each in answers.values()), None)
+    def _arrays(self, answers: Mapping[str, Path], entries: Mapping[str, Event], cost: Cost) -> ArrayAnswer | None:
+        """What a program has revealed to the first recipient here, with its proof; None without one."""
+        for recipient, saved in answers.items():
+            return ArrayAnswer(load_arrays(saved, self.plan), self.plan, cost, self._proof(recipient, entries))
+        return None
+
+    def _proof(self, recipient: str, entries: Mapping[str, Event]) -> Proof:
+        """Who has signed the run, as a recipient here can show it."""
+        return Proof(entries[recipient], Signer.of(self.federation.members, recipient))
 
     def _answer(self, answers: Mapping[str, Path], entries: Mapping[str, Event], cost: Cost) -> Answer | None:
         """The answer that the first recipient here has written, with its proof; None without a recipient here."""
         if not self.plan.recipients:
             return Answer.of_statement(_done(entries), self.plan, cost)
         for recipient, saved in answers.items():
-            proof = Proof(entries[recipient], Signer.of(self.federation.members, recipient))
-            return Answer.load(saved, self.plan, cost, proof)
+            return Answer.load(saved, self.plan, cost, self._proof(recipient, entries))
         return None
 
 

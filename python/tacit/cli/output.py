@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tacit.agent.answer import FORMATS, Answer
-from tacit.agent.array_answer import ArrayAnswer, gives_arrays
+from tacit.agent.array_answer import FILES, ArrayAnswer, check_file, gives_arrays
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.own_files import check_not_own, own_files
@@ -45,6 +45,8 @@ def check_arguments(options: argparse.Namespace) -> None:
         if options.output == "parquet" and sys.stdout.isatty():
             raise RunError(Fault.INPUT, "parquet is not for a terminal; name a file with --output-file.")
         return
+    if _is_for_arrays(options):
+        return
     if _format(options) not in FORMATS:
         raise RunError(
             Fault.INPUT, f"{file}: name it .csv, .json or .parquet, or choose --output csv, json or parquet."
@@ -64,14 +66,41 @@ def check_inputs(options: argparse.Namespace, federation: Federation) -> None:
 
 
 def check_arrays(plan: PlacedPlan, options: argparse.Namespace) -> None:
-    """Refuse a format of tables for the arrays of a program. Raises RunError."""
-    if gives_arrays(plan) and (options.output is not None or options.output_file is not None):
+    """Refuse a format of tables for the arrays of a program, and one of arrays for a table. Raises RunError."""
+    if not gives_arrays(plan):
+        if _is_for_arrays(options):
+            problem = "has arrays, and a query gives a table"
+            raise RunError(Fault.INPUT, f"{options.output_file}: {problem}; name it .csv, .json or .parquet.")
+        return
+    if options.output is not None:
         problem = "a program gives arrays, and no table to write"
-        raise RunError(Fault.INPUT, f"{problem}; leave --output out, or call reveal() in Python to get NumPy's arrays.")
+        raise RunError(Fault.INPUT, f"{problem}; leave --output out, and name a .npy or .npz file with --output-file.")
+    if options.output_file is not None:
+        check_file(options.output_file, plan)
 
 
-def put_arrays(answer: ArrayAnswer) -> None:
-    """Print the arrays of a program as NumPy does."""
+def _is_for_arrays(options: argparse.Namespace) -> bool:
+    """Whether the file is one of NumPy."""
+    return options.output is None and options.output_file is not None and options.output_file.suffix in FILES
+
+
+def put_arrays(answer: ArrayAnswer, options: argparse.Namespace) -> None:
+    """Write the arrays of a program where the options say, or print them as NumPy does.
+
+    Raises RunError if that fails; arrays that their file does not take are on stdout then.
+    """
+    if options.output_file is None:
+        _print_arrays(answer)
+        return
+    try:
+        answer.write(options.output_file)
+    except OSError as error:
+        _print_arrays(answer)
+        problem = f"{options.output_file}: cannot be written ({error.strerror}); the arrays are on stdout instead."
+        raise RunError(Fault.INPUT, problem) from error
+
+
+def _print_arrays(answer: ArrayAnswer) -> None:
     for name, array in answer.arrays.items():
         sys.stdout.write(f"{name} = {array}\n")
 

@@ -87,7 +87,7 @@ def _for_a_person(options: argparse.Namespace) -> int:
     if not plan.recipients:
         screen.print(f"{options.name} has done its part; nothing was opened to anybody.")
     elif done.arrays is not None:
-        output.put_arrays(done.arrays)
+        output.put_arrays(done.arrays, options)
     elif done.answer is not None:
         output.put(done.answer, options)
     else:

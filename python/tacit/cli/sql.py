@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     with Progress(plan, federation.parties_here(plan), screen) as progress:
         done = federation.run(plan, progress, start=fork)
     if done.arrays is not None:
-        output.put_arrays(done.arrays)
+        output.put_arrays(done.arrays, options)
     else:
         assert done.answer is not None, "all parties ran here, so the recipients did"
         output.put(done.answer, options)

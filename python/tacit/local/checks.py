@@ -139,6 +139,9 @@ def _quote(value: str, field: Field) -> str:
 def _check_row_bound(source: Source, rows: int) -> None:
     declared = source.table.bound
     bound = UNDECLARED_ROWS if declared is None else declared
+    if source.table.exact and rows < bound:
+        problem = f"there are {rows} rows, and its offer says that there are exactly {bound}"
+        raise DataError(source.path, problem, "add the missing rows, or correct rows in the offer")
     if rows > bound:
         problem = f"there are {rows} rows, more than the {bound} declared"
         if declared is None:

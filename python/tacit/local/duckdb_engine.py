@@ -59,9 +59,9 @@ class LocalEngine:
         self._forms = forms or {}
         self._steps = {step.id: step for step in plan.steps}
         self._owned = {table.name: table for table in catalog.tables if table.owner == party}
-        self._used = _used_columns(plan, party, self._owned)
-        self._sources: dict[str, Source] | None = None
         self._arrays = ProgramArrays(plan, party, catalog)
+        self._used = _used_columns(plan, party, self._owned, self._arrays.columns)
+        self._sources: dict[str, Source] | None = None
         self._rows: dict[str, int] = {}
         self._slices: dict[Slice, str] = {}
         self._secret = secrets.token_bytes(32)
@@ -104,7 +104,7 @@ class LocalEngine:
         """Execute a local part, after the checks, and keep its result. Returns its number of rows. Raises DataError."""
         self.check()
         if isinstance(step, ArrayStep):
-            return self._arrays.load(self.database, step, _result(step.id))
+            return self._arrays.load(self.database, step, _result(step.id), self._sources or {})
         self._execute(step)
         (rows,) = self.database.execute(f"SELECT count(*) FROM {quoted(_result(step.id))}").fetchall()[0]
         return int(rows)
@@ -231,12 +231,15 @@ class _Stream:
         return self._stream.__arrow_c_stream__(requested_schema)
 
 
-def _used_columns(plan: PlacedPlan, party: str, owned: Mapping[str, Table]) -> dict[str, frozenset[str]]:
+def _used_columns(
+    plan: PlacedPlan, party: str, owned: Mapping[str, Table], given: Mapping[str, frozenset[str]]
+) -> dict[str, frozenset[str]]:
     """The party's tables that its steps scan, with the columns they read and those that the plan may rest on.
 
-    A plan can rest on a key without reading it: a DISTINCT over unique rows, say, is not computed at all.
+    given: columns that programs read. A plan can rest on a key without reading it: a DISTINCT over unique rows, say, is
+    not computed at all.
     """
-    used: dict[str, frozenset[str]] = {}
+    used: dict[str, frozenset[str]] = {**given}
     for step in plan.steps:
         match step:
             case LocalStep(_, runner, relation) if runner == party:

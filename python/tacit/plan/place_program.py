@@ -10,6 +10,7 @@ from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
 from tacit.plan.facts.sources import Source as Origin
 from tacit.plan.facts.sources import Use
+from tacit.plan.facts.table_arrays import offered_array
 from tacit.plan.physical.disclosure import ArrayRows, Derivation, Disclosure, OpenedArray, OpenedRows, Site
 from tacit.plan.physical.lower_program import Lowered, kind_of_array, lower_program
 from tacit.plan.physical.operators import Element, Input, Made, Named, Program, Release, Shared
@@ -29,7 +30,8 @@ from tacit.plan.programs import operations as ops
 from tacit.plan.programs.declared import declared
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.identity import digest
-from tacit.plan.programs.nodes import Node, reachable
+from tacit.plan.programs.limits import MOST_NAME
+from tacit.plan.programs.nodes import Node, behind, reachable
 from tacit.plan.programs.optimiser import optimised
 from tacit.plan.programs.reading import Program as Read
 from tacit.plan.programs.reading import read
@@ -82,12 +84,12 @@ def _array(given: ops.Input, program: Read, catalog: Catalog) -> OfferedArray:
     source = program.sources.get(given.name)
     if source is None:
         raise ProgramError(f"the program does not say whose array {given.name} is; name an owner's array for it.")
-    named = [each for each in catalog.arrays if (each.owner, each.name) == (source.owner, source.array)]
-    if not named:
+    named = offered_array(catalog, source.owner, source.array)
+    if named is None:
         offers = ", ".join(each.name for each in catalog.arrays if each.owner == source.owner) or "none"
-        raise ProgramError(f"{source.owner} offers no array {source.array!r}; its arrays are: {offers}.")
-    _check_declared(given, named[0], program)
-    return named[0]
+        raise ProgramError(f"{source.owner} offers no array {source.array[:MOST_NAME]!r}; its arrays are: {offers}.")
+    _check_declared(given, named, program)
+    return named
 
 
 def _check_declared(given: ops.Input, offered: OfferedArray, program: Read) -> None:
@@ -170,9 +172,11 @@ class _Placing:
         """What each release shows, and to clients how many elements that are."""
         releases = [step for step in self.steps() if isinstance(step, ReleaseStep)]
         pairs = list(zip(self.outputs.items(), releases, strict=True))
+        inputs = behind(self.outputs, ops.Input)
         outside = tuple(each for each in self.recipients if each not in catalog.nodes)
         told = [_told(outside, node, release) for (_, node), release in pairs] if outside else []
-        return (*self._sized(catalog), *told, *(self._opened(name, node, release) for (name, node), release in pairs))
+        opened = (self._opened(name, node, release, inputs[name]) for (name, node), release in pairs)
+        return (*self._sized(catalog), *told, *opened)
 
     def _sized(self, catalog: Catalog) -> Iterator[Disclosure]:
         """The sizes of arrays, which their owners announce to the nodes."""
@@ -183,10 +187,10 @@ class _Placing:
             shown = ArrayRows(given.party, given.array)
             yield Disclosure(catalog.nodes, Site(shared.id, "input"), shown, derivation, (DisclosureRule.QUERY,))
 
-    def _opened(self, name: str, node: Node, release: ReleaseStep) -> Disclosure:
+    def _opened(self, name: str, node: Node, release: ReleaseStep, inputs: list[Node]) -> Disclosure:
         array = node.array
-        behind = [each.operation.name for each in reachable([node]) if isinstance(each.operation, ops.Input)]
-        sources = dict.fromkeys(Origin(self.arrays[each].owner, self.arrays[each].name, None) for each in behind)
+        given = [self.arrays[each.operation.name] for each in inputs if isinstance(each.operation, ops.Input)]
+        sources = dict.fromkeys(Origin(each.owner, each.name, None) for each in given)
         uses = tuple(Use(each, ("program",)) for each in sources)
         opened = OpenedArray(
             name, (Named(name, kind_of_array(array)),), array.shape, array.dtype, array.fraction, error_of(array)

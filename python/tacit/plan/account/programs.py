@@ -15,6 +15,8 @@ MOST_LINES = 60
 """Operations of a program that its page has. All are in the text that ``--format json`` prints."""
 
 MOST_NUMBERS = 8
+MOST_CHARACTERS = 40
+"""Of a number, and of a parameter."""
 
 
 def shape_text(shape: Sequence[int]) -> str:
@@ -74,9 +76,12 @@ def _operation(node: dict[str, Any]) -> str:
 
 def _number(real: str) -> str:
     top, _, bottom = real.partition("/")
-    return top if not bottom else f"{int(top) / int(bottom):.6g}"
+    if not bottom:
+        return top if len(top) <= MOST_CHARACTERS else f"{top[:MOST_CHARACTERS]} ..."
+    bits = int(top).bit_length() - int(bottom).bit_length()
+    return f"{int(top) / int(bottom):.6g}" if bits < 1000 else f"{'-' * top.startswith('-')}2^{bits}"
 
 
 def _short(value: object) -> str:
     text = json.dumps(value)
-    return text if len(text) <= 40 else f"{text[:40]} ..."
+    return text if len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]} ..."

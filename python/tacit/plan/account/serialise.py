@@ -23,7 +23,7 @@ LEFT_OUT = {"position", "positions", "counted", "path", "united"}
 """Where a construct stands in the text (which is hashed), which columns count as rows do, where an owner keeps its data
 (its own business), and names of several tables together (a plan reads the tables themselves)."""
 
-UNLESS_FALSE = {"rounded", "rank", "repeats", "slicing", "resizing", "expected", "most", "arrays", "exact"}
+UNLESS_FALSE = {"rounded", "rank", "repeats", "slicing", "resizing", "expected", "most", "arrays", "exact", "computing"}
 """Members that are left out where they are False, None or empty: what is said without them has the hash that it had."""
 
 
@@ -47,7 +47,7 @@ def encoded(value: object) -> Any:
         said = {
             name: encoded(each)
             for name, each in members.items()
-            if name not in UNLESS_FALSE or not (each is None or each is False or each == ())
+            if name not in UNLESS_FALSE or not (each is None or each is False or each == () or each == frozenset())
         }
         return {"node": type(value).__name__} | said
     if isinstance(value, dict):

@@ -51,6 +51,7 @@ def table_clauses(table: Table, parties: tuple[str, ...]) -> tuple[Clause, ...]:
         ("small groups", _small(terms)),
         ("time", _until(terms)),
         ("questions", _allow(terms)),
+        ("programs", _programs(table, terms)),
         ("matches", _matches(table, terms)),
         ("weights", _weights(terms)),
         ("audit", _audit(table, terms)),
@@ -130,7 +131,19 @@ def _until(terms: Terms) -> str:
 def _allow(terms: Terms) -> str:
     if terms.allow is None:
         return "Any question that keeps to these terms."
-    return f"No question but {_all(terms.allow)}."
+    return f"No question but {_all(terms.allow)}." if terms.allow else "No question: programs alone are listed."
+
+
+def _programs(table: Table, terms: Terms) -> str:
+    named = [each.field.name for each in table.columns if "program" in each.terms.ways]
+    if not named:
+        return ""
+    what = f"{_all(named)}, and reveal any function of {'it' if len(named) == 1 else 'them'}"
+    if terms.computing == "any":
+        return f"Any program may compute on {what}, each value as it is and which rows there are included."
+    if not terms.computing:
+        return "No program is listed, so that none may compute on any column."
+    return f"No program but {_all(terms.computing)} may compute on {what}."
 
 
 def _matches(table: Table, terms: Terms) -> str:

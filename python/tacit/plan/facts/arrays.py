@@ -33,3 +33,18 @@ class OfferedArray:
     def size(self) -> int:
         """The number of its elements."""
         return prod(self.shape)
+
+    @property
+    def title(self) -> str:
+        """What it is, in a noun."""
+        return f"the array {self.name}"
+
+    @property
+    def place(self) -> str:
+        """Its section in its owner's offer."""
+        return f"arrays.{self.name}"
+
+    @property
+    def usable(self) -> str:
+        """What its owner writes so that programs may use it."""
+        return 'use = ["program"]'

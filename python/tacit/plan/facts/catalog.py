@@ -39,6 +39,7 @@ class Table:
     consents: what the owner agrees to show. "filter": how many rows a local filter leaves. "groups": how many groups a
         local aggregation has. "matches": which rows match another owner's in a join (tacit.plan.rules.matching).
         "sizes": how many rows a step under MPC leaves (tacit.plan.rules.resizing).
+    exact: rows is the number of rows itself (checked by the owner at load).
     delivered: queries read what the owner has delivered to the nodes, and it need not be there.
     path: where the owner finds the data; never part of the plan. terms: what its owner allows; None for everything, in
         catalogs that no offer has made.
@@ -52,6 +53,7 @@ class Table:
     consents: frozenset[str] = frozenset()
     most_rows: int | None = None
     delivered: bool = False
+    exact: bool = False
     path: str | None = field(default=None, compare=False, repr=False)
     terms: Terms | None = None
 

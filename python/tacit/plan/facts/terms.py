@@ -59,7 +59,7 @@ class Terms:
     allow: question hashes, and no others; None for any. matches: who may learn which single rows match or are there.
     weights: "table.column" or "table.*" of recipients that may be summed over rows that this table decides.
     questions, refusals: the most answers and refusals of one period; period: its days. complement: units that are not
-    counted are protected, too.
+    counted are protected, too. computing: hashes of the programs that may compute on columns with that way.
     """
 
     recipients: frozenset[str]
@@ -75,6 +75,7 @@ class Terms:
     refusals: int = 5
     period: int = 30
     complement: bool = False
+    computing: frozenset[str] | Literal["any"] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,7 @@ def with_room(graph: Graph, outputs: Mapping[str, Node]) -> dict[str, Node]:
     """The outputs with each function and quotient in a ring in which engines compute it, refused where none does."""
     now: dict[int, Node] = {}
     for node in reachable(outputs.values()):
-        args = [now[arg.number] for arg in node.args]
-        again = graph.make(node.operation, *args)
+        again = graph.again(node, [now[arg.number] for arg in node.args])
         now[node.number] = _roomy(graph, again) if isinstance(node.operation, Function | Divide) else again
     return {name: now[node.number] for name, node in outputs.items()}
 

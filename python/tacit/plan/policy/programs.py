@@ -36,18 +36,20 @@ def check_program(arrays: Sequence[OfferedArray], program: str, recipients: tupl
 
 
 def _problems(array: OfferedArray, program: str, recipients: tuple[str, ...], today: date) -> Iterator[Problem]:
-    terms, name = _terms(array), f"the array {array.name}"
+    terms, name = _terms(array), array.title
     others = [each for each in recipients if each != array.owner]
     if "program" not in terms.ways:
-        yield _problem("closed", array, f"{name} is closed", others[0])
+        yield _problem("closed", array, f"{name} {_is(array)} closed", others[0])
     elif terms.programs is not None and program not in terms.programs:
         certain = "certain programs, and not to" if terms.programs else "no program, and so not to"
-        yield _problem("allow", array, f"{name} is open to {certain} {program}", others[0])
+        yield _problem("allow", array, f"{name} {_is(array)} open to {certain} {program}", others[0])
     for each in others:
         if each not in terms.recipients:
             yield _problem("recipient", array, f"{each} is no recipient of {name}", each)
     if terms.until is not None and today > terms.until:
-        yield _problem("until", array, f"{name} was offered until {terms.until.isoformat()}", others[0])
+        yield _problem(
+            "until", array, f"{name} {_is(array, 'was', 'were')} offered until {terms.until.isoformat()}", others[0]
+        )
 
 
 def _problem(rule: Rule, array: OfferedArray, sentence: str, recipient: str) -> Problem:
@@ -59,13 +61,13 @@ def _change(array: OfferedArray, problems: Iterable[Problem], program: str, toda
     rules = {each.rule for each in problems}
     refused = [each.recipient for each in problems if each.rule == "recipient"]
     entries = [
-        *(['use = ["program"]'] if "closed" in rules else []),
+        *([array.usable] if "closed" in rules else []),
         *([f'"{program}" in allow'] if _needs_listing(array, rules, program) else []),
         *(f'"{each}" in recipients' for each in refused),
         *([f"until = {today.isoformat()} or later"] if "until" in rules else []),
     ]
     listed = entries[0] if len(entries) == 1 else f"{', '.join(entries[:-1])} and {entries[-1]}"
-    return f"{array.owner} has to write {listed} at [arrays.{array.name}] in offers/{array.owner}.toml"
+    return f"{array.owner} has to write {listed} at [{array.place}] in offers/{array.owner}.toml"
 
 
 def _needs_listing(array: OfferedArray, rules: set[Rule], program: str) -> bool:
@@ -76,7 +78,12 @@ def _needs_listing(array: OfferedArray, rules: set[Rule], program: str) -> bool:
 def _allowance(array: OfferedArray) -> Allowance:
     terms = _terms(array)
     which = 'any program may compute on it, programs = "any"' if terms.programs is None else "it lists this program"
-    return Allowance(array.owner, None, f"the array {array.name} may be computed on ({which})")
+    return Allowance(array.owner, None, f"{array.title} may be computed on ({which})")
+
+
+def _is(array: OfferedArray, one: str = "is", several: str = "are") -> str:
+    """The verb of its title."""
+    return several if array.title.startswith("the columns") else one
 
 
 def _terms(array: OfferedArray) -> ArrayTerms:

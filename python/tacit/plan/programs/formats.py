@@ -34,9 +34,7 @@ def truncated(graph: Graph, node: Node, bits: int) -> Node:
         case Truncate(before, floor):
             return graph.make(Truncate(before + bits, floor), *node.args)
         case Constant(array, _, reals):
-            return encoded(
-                graph, Public(array.shape, array.dtype, reals), array.fraction - bits, array.dtype, array.ring
-            )
+            return _again(graph, array, reals, array.fraction - bits)
         case Shift(before) if before >= bits:
             return shifted(graph, node.args[0], before - bits)
         case _:
@@ -48,12 +46,11 @@ def shifted(graph: Graph, node: Node, bits: int) -> Node:
     if bits == 0:
         return node
     match node.operation:
-        case Constant(array, _, reals):
-            return encoded(
-                graph, Public(array.shape, array.dtype, reals), array.fraction + bits, array.dtype, array.ring
-            )
         case Shift(before):
-            return shifted(graph, node.args[0], before + bits)
+            node, bits = node.args[0], bits + before
+    match node.operation:
+        case Constant(array, _, reals):
+            return _again(graph, array, reals, array.fraction + bits)
         case _:
             return graph.make(Shift(bits), node)
 

@@ -23,6 +23,7 @@ LARGEST = 1 << 127
 """Parameters are nearer to zero than this."""
 
 MOST_AXES = 32
+MOST_SHOWN = 8
 
 
 def name_of(operation: type[Operation]) -> str:
@@ -47,10 +48,11 @@ def operation_of(name: str, given: Mapping[str, Any]) -> Operation:
     """The operation of a name with parameters, each of its type and size."""
     kind = NAMED.get(name)
     if kind is None:
-        raise ProgramError(f"there is no operation {name!r}.")
+        raise ProgramError(f"there is no operation {name[:40]!r}.")
     wanted = [each.name for each in fields(kind)]
     if sorted(given) != sorted(wanted):
-        raise ProgramError(f"{name} has the parameters {', '.join(wanted) or 'none'}, and not {', '.join(given)}.")
+        shown = ", ".join(repr(each[:20]) for each in [*given][:MOST_SHOWN]) or "none"
+        raise ProgramError(f"{name} has the parameters {', '.join(wanted) or 'none'}, and not {shown}.")
     return kind(**{each: _read(each, given[each]) for each in wanted})
 
 
@@ -58,7 +60,12 @@ def _read(name: str, value: Any) -> Any:
     try:
         return READERS[name](value)
     except ValueError:
-        raise ProgramError(f"the parameter {name} has no such value: {str(value)[:40]}.") from None
+        raise ProgramError(f"the parameter {name} has no such value: {shown(value)}.") from None
+
+
+def shown(value: Any) -> str:
+    """A value for people. Lists may be as long and as deep as a text can be."""
+    return f"a list of {len(value):,}" if isinstance(value, list | dict) else repr(value)[:40]
 
 
 def integer(value: Any) -> int:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from hashlib import sha256
 from math import ceil
 from typing import Literal
 
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.inference import inferred
+from tacit.plan.programs.limits import MOST_ENCODED, MOST_ERROR
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Known, Operation
-from tacit.plan.programs.refusals import ProgramError, TooWide
+from tacit.plan.programs.refusals import OutOfDomain, ProgramError, TooWide
 
 ERROR_STEPS = 1 << 32
 """Errors are multiples of the last place divided by this."""
@@ -44,21 +46,35 @@ class Graph:
     """Makes nodes, the same one for the same operation on the same nodes. line: of the program, as it is traced.
 
     notes: why an array has the format that it has, where it is not the usual one, by the numbers of nodes. proofs: of
-    the facts of algebra, by the numbers of nodes.
+    the facts of algebra, by the numbers of nodes. room: how many more public numbers it encodes.
     """
 
     settings: Settings = field(default_factory=Settings)
     line: int | None = None
     notes: dict[int, str] = field(default_factory=dict, repr=False)
     proofs: dict[int, Proof] = field(default_factory=dict, repr=False)
-    nodes: dict[tuple[Operation, tuple[int, ...]], Node] = field(default_factory=dict, repr=False)
+    room: int = MOST_ENCODED
+    nodes: dict[bytes, Node] = field(default_factory=dict, repr=False)
 
     def make(self, operation: Operation, *args: Node) -> Node:
         """The node of an operation, refused where its numbers may not fit its ring."""
-        key = operation, tuple(arg.number for arg in args)
-        if key not in self.nodes:
-            self.nodes[key] = Node(operation, args, self._facts(operation, args), len(self.nodes), self.line)
-        return self.nodes[key]
+        key = _key(operation, args)
+        found = self.nodes.get(key)
+        if found is None:
+            found = Node(operation, args, self._facts(operation, args), len(self.nodes), self.line)
+            self.nodes[key] = found
+        return found
+
+    def again(self, node: Node, args: list[Node]) -> Node:
+        """The node of the same operation on other nodes, which are often the same."""
+        same = all(new is old for new, old in zip(args, node.args, strict=True))
+        return node if same else self.make(node.operation, *args)
+
+    def spend(self, numbers: int) -> None:
+        """Take room for public numbers. Raises ProgramError where there is none."""
+        if numbers > self.room:
+            raise ProgramError("it encodes too many public numbers; give large public arrays as an owner's.", self.line)
+        self.room -= numbers
 
     def know(self, fact: Known, a: Node, proof: Proof) -> Node:
         """The node of an array of which algebra knows more."""
@@ -74,7 +90,22 @@ class Graph:
             raise
         if not array.fits:
             raise TooWide(_name(operation), array.low, array.high, array.fraction, self.line)
-        return replace(array, error=_short(min(array.error, array.farthest)))
+        return replace(array, error=self._possible(operation, _short(min(array.error, array.farthest))))
+
+    def _possible(self, operation: Operation, error: Fraction) -> Fraction:
+        """An error, refused where it is so large that it says nothing, and takes long to compute with."""
+        if error.numerator.bit_length() > MOST_ERROR:
+            raise OutOfDomain(
+                f"{_name(operation)} has no bound of its error that says anything: products square large "
+                "errors with every step; bound the array with np.clip before it is multiplied.",
+                self.line,
+            )
+        return error
+
+
+def _key(operation: Operation, args: tuple[Node, ...]) -> bytes:
+    """What tells nodes apart. Whoever writes a text chooses its numbers: Python's own hashes of them could be alike."""
+    return sha256(f"{operation!r} of {[arg.number for arg in args]}".encode()).digest()
 
 
 def _short(error: Fraction) -> Fraction:

@@ -18,6 +18,7 @@ from tacit.plan.programs.forms import name_of, parameters
 from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Constant, Input, Known, Sample
+from tacit.plan.programs.public import Public
 
 VERSION = 1
 MARK = '{"fraction":'
@@ -36,10 +37,11 @@ def canonical(graph: Graph, outputs: Mapping[str, Node], sources: Mapping[str, S
     """The text of a program. sources: by the names of inputs; a program without them has a hash and cannot run."""
     nodes = in_order(graph, outputs.values())
     places = {node.number: place for place, node in enumerate(nodes)}
-    samples = [node.operation for node in nodes if isinstance(node.operation, Sample)]
+    samples = [node.number for node in nodes if isinstance(node.operation, Sample)]
+    drawn = {number: place for place, number in enumerate(samples)}
     text = {
         "fraction": graph.settings.fraction,
-        "nodes": [_node(graph, node, places, sources or {}, samples) for node in nodes],
+        "nodes": [_node(graph, node, places, sources or {}, drawn) for node in nodes],
         "outputs": [[name, places[node.number]] for name, node in outputs.items()],
         "program": VERSION,
         "rounding": graph.settings.rounding,
@@ -59,11 +61,14 @@ def in_order(graph: Graph, outputs: Iterable[Node]) -> list[Node]:
         waiting = [output]
         while waiting:
             node = waiting[-1]
+            if node.number in found:
+                waiting.pop()
+                continue
             missing = [each for each in _needs(graph, node) if each.number not in found]
-            if missing and node.number not in found:
+            if missing:
                 waiting.extend(reversed(missing))
             else:
-                found.setdefault(waiting.pop().number, node)
+                found[waiting.pop().number] = node
     return list(found.values())
 
 
@@ -72,8 +77,9 @@ def _needs(graph: Graph, node: Node) -> tuple[Node, ...]:
 
 
 def _node(
-    graph: Graph, node: Node, places: Mapping[int, int], sources: Mapping[str, Source], samples: list[Sample]
+    graph: Graph, node: Node, places: Mapping[int, int], sources: Mapping[str, Source], samples: Mapping[int, int]
 ) -> dict[str, Any]:
+    """A node as JSON. places: of nodes, samples: of those that are random, both by the numbers of nodes."""
     args = [places[arg.number] for arg in node.args]
     match node.operation:
         case Input() as given:
@@ -81,7 +87,7 @@ def _node(
         case Constant() as public:
             said = _constant(public)
         case Sample() as drawn:
-            said = parameters(replace(drawn, number=samples.index(drawn)))
+            said = parameters(replace(drawn, number=samples[node.number]))
         case Known():
             proof = graph.proofs[node.number]
             said = {"proof": proof.name, "of": places[proof.of.number], "parameters": list(proof.parameters)}
@@ -106,7 +112,7 @@ def _input(given: Input, source: Source | None) -> dict[str, Any]:
 
 def _constant(public: Constant) -> dict[str, Any]:
     array = public.array
-    one = len(set(public.reals)) == 1
+    one = Public(array.shape, array.dtype, public.reals).uniform is not None
     return {
         "shape": list(array.shape),
         "dtype": array.dtype,

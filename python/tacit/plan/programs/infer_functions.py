@@ -12,7 +12,7 @@ from tacit.plan.programs.elementary import LARGEST_EXPONENT, Bounds
 from tacit.plan.programs.facts import Array, unit
 from tacit.plan.programs.infer_along import bare
 from tacit.plan.programs.operations import FunctionName
-from tacit.plan.programs.refusals import OutOfDomain
+from tacit.plan.programs.refusals import OutOfDomain, number
 
 ERRORS: dict[FunctionName, Fraction] = {
     "exp": Fraction(2),
@@ -33,6 +33,9 @@ NEVER_NEGATIVE: tuple[FunctionName, ...] = ("exp", "sqrt", "rsqrt")
 MOST_BITS = 24
 """Bits after the point up to which ERRORS hold."""
 
+LARGEST_MOVED = 2000
+"""What an argument of exp may be with its error: more has an error beyond all that an array may have."""
+
 Real = tuple[Fraction, Fraction]
 ONE, ZERO = Fraction(1), Fraction(0)
 BOUNDED: dict[FunctionName, Real] = {
@@ -51,11 +54,13 @@ def function(name: FunctionName, a: Array, fraction: int) -> Array:
         raise OutOfDomain(f"{name} gives at most {MOST_BITS} bits after the point; ask for fewer.")
     x = a.low * unit(a.fraction), a.high * unit(a.fraction)
     _in_domain(name, a, x)
-    low, high = _range(name, x)
+    try:
+        (low, high), moved = _range(name, x), _moved(name, a, x)
+        exact = (ZERO, _exp(a.real[1])[1]) if name == "exp" and a.exact is not None else BOUNDED.get(name)
+    except ArithmeticError as error:
+        raise OutOfDomain(f"{name} has no bounds for numbers so far from 1; declare other bounds for them.") from error
     scale = Fraction(2) ** fraction
     own = ERRORS[name]
-    moved = _moved(name, a, x)
-    exact = (ZERO, _exp(a.real[1])[1]) if name == "exp" and a.exact is not None else BOUNDED.get(name)
     found = replace(bare(a), dtype="fixed", fraction=fraction, error=moved * scale + own, exact=exact)
     least, most = floor(low * scale - own), ceil(high * scale + own)
     return replace(found, low=max(least, 0) if name in NEVER_NEGATIVE else least, high=most)
@@ -64,18 +69,18 @@ def function(name: FunctionName, a: Array, fraction: int) -> Array:
 def _in_domain(name: FunctionName, a: Array, x: Real) -> None:
     if name in ("log", "rsqrt") and min(x[0], a.real[0]) <= 0:
         raise OutOfDomain(
-            f"{name} needs numbers above zero, and its argument may be {float(x[0]):.6g} by its bounds; declare min "
-            f"above zero, write np.maximum(x, gap), or np.where for the rows where it is not."
+            f"{name} needs numbers above zero, and its argument may be {number(a.low, a.fraction)} by its bounds; "
+            f"declare min above zero, write np.maximum(x, gap), or np.where for the rows where it is not."
         )
     if name == "sqrt" and a.low < 0:
         raise OutOfDomain(
-            f"sqrt needs numbers of at least zero, and its argument may be {float(x[0]):.6g} by its bounds; declare "
-            "min=0, write np.maximum(x, 0), or np.where for the rows where it is below."
+            f"sqrt needs numbers of at least zero, and its argument may be {number(a.low, a.fraction)} by its bounds; "
+            "declare min=0, write np.maximum(x, 0), or np.where for the rows where it is below."
         )
     if name == "exp" and x[1] >= LARGEST_EXPONENT:
         raise OutOfDomain(
-            f"exp of numbers up to {float(x[1]):.6g} leaves every ring; declare a smaller max, write np.minimum(x, "
-            "bound), or subtract the maximum first."
+            f"exp of numbers up to {number(a.high, a.fraction)} leaves every ring; declare a smaller max, write "
+            "np.minimum(x, bound), or subtract the maximum first."
         )
 
 
@@ -108,6 +113,11 @@ def _moved(name: FunctionName, a: Array, x: Real) -> Fraction:
     # Both what is held and what it stands for are there.
     low, high = min(x[0], a.real[0]), max(x[1], a.real[1])
     match name:
+        case "exp" if high > LARGEST_MOVED:
+            raise OutOfDomain(
+                "exp takes no numbers whose own error is so large; bound them with np.clip, or ask for more bits after "
+                "the point."
+            )
         case "exp":
             return error * _exp(high)[1]
         case "log":

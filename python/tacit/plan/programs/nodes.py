@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.operations import Constant, Operation
@@ -44,3 +46,19 @@ def uses(nodes: Iterable[Node]) -> dict[int, list[Node]]:
         for arg in node.args:
             found.setdefault(arg.number, []).append(node)
     return found
+
+
+def behind(outputs: Mapping[str, Node], kind: type[Operation]) -> dict[str, list[Node]]:
+    """The nodes of a kind that each output needs, in the order of making. One pass over all nodes, with a bit for each.
+
+    kind: of operations that take no operands.
+    """
+    nodes = reachable(outputs.values())
+    leaves = [node for node in nodes if isinstance(node.operation, kind)]
+    masks = {node.number: 1 << place for place, node in enumerate(leaves)}
+    for node in nodes:
+        masks.setdefault(node.number, reduce(or_, (masks[arg.number] for arg in node.args), 0))
+    return {
+        name: [leaf for place, leaf in enumerate(leaves) if masks[node.number] >> place & 1]
+        for name, node in outputs.items()
+    }

@@ -78,13 +78,15 @@ def _one_ring(args: tuple[Array, ...]) -> None:
 
 
 def _and(numbers: Iterable[int]) -> str:
-    return " and ".join(map(str, numbers))
+    return " and ".join(map(str, dict.fromkeys(numbers)))
 
 
 def _parameters(operation: Operation, a: Array) -> None:
     match operation:
-        case ops.Truncate(bits) | ops.Shift(bits):
+        case ops.Truncate(bits):
             fine = 1 <= bits <= MOST_CUT
+        case ops.Shift(bits):
+            fine = 1 <= bits <= a.ring - SLACK
         case ops.Floor(bits):
             fine = a.fraction <= bits <= MOST_CUT
         case ops.Scale(bits):

@@ -12,6 +12,7 @@ from tacit.plan.programs import rules_of_choices as choices
 from tacit.plan.programs import rules_of_functions as functions
 from tacit.plan.programs import rules_of_sums as sums
 from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.limits import FOR_RULES, MOST_VISITS
 from tacit.plan.programs.nodes import Node, reachable
 from tacit.plan.programs.refusals import ProgramError
 from tacit.plan.programs.rewriting import Rule, rewritten
@@ -60,12 +61,17 @@ class Optimised:
 def optimised(graph: Graph, outputs: Mapping[str, Node]) -> Optimised:
     """The outputs after the rules, and what each rule saved."""
     now, savings = dict(outputs), list[Saving]()
+    kept, graph.room = graph.room, min(graph.room, FOR_RULES)
+    visits = 0
     for _ in range(MOST_PASSES):
         before = len(savings)
         for name, rule in RULES:
-            now = _passed(graph, now, name, rule, savings)
+            visits += len(reachable(now.values()))
+            if visits <= MOST_VISITS:
+                now = _passed(graph, now, name, rule, savings)
         if len(savings) == before:
             break
+    graph.room = kept
     return Optimised(outputs, now, tuple(savings))
 
 

@@ -30,9 +30,11 @@ def proved(graph: Graph, a: Node, proof: Proof) -> Node:
     """The array that a proof makes, which has to be the given one with a fact."""
     count, make = MAKERS.get(proof.name, (0, None))
     if make is None or len(proof.parameters) != count:
-        raise ProgramError(f"there is no proof {proof.name!r} with {len(proof.parameters)} parameters.")
+        raise ProgramError(f"there is no proof {proof.name[:40]!r} with {len(proof.parameters)} parameters.")
     if not 0 <= proof.parameters[0] < len(proof.of.array.shape) or min(proof.parameters[1:], default=1) < 1:
         raise ProgramError(f"the proof {proof.name!r} is of an axis that its array does not have, or divides by zero.")
+    if proof.of.is_public:
+        raise ProgramError(f"the proof {proof.name!r} is of public numbers, which NumPy computes.")
     found = make(graph, proof.of, *proof.parameters)
     if not isinstance(found.operation, Known) or found.args != (a,):
         raise ProgramError(f"the proof {proof.name!r} makes another array.")

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import floor
 
 from tacit.plan.programs.dtypes import Dtype, Weak, beside_number
 from tacit.plan.programs.elementary import ceil_log2
-from tacit.plan.programs.facts import Array, Shape
+from tacit.plan.programs.facts import RINGS, Array, Shape
 from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Constant
+from tacit.plan.programs.refusals import TooWide
 
 
 @dataclass(frozen=True)
@@ -61,28 +61,46 @@ def dtype_beside(public: Public, dtype: Dtype) -> Dtype:
 
 
 def encoded(graph: Graph, public: Public, fraction: int, dtype: Dtype, ring: int = 64) -> Node:
-    """Public numbers as a node, rounded to the nearest with bits after the point."""
-    scale = 1 << fraction
-    values = tuple(floor(real * scale + Fraction(1, 2)) for real in public.reals)
-    pairs = zip(values, public.reals, strict=True)
-    error = max((abs(value - real * scale) for value, real in pairs), default=Fraction(0))
-    low, high = min(values, default=0), max(values, default=0)
-    array = Array(public.shape, dtype, low, high, fraction, ring, error)
-    return graph.make(Constant(_with_rows(array, values), values, public.reals))
+    """Public numbers as a node, rounded to the nearest with bits after the point.
+
+    Each number is rounded once, however often it occurs, and none that fits no ring.
+    """
+    graph.spend(len(public.reals))
+    found: dict[int, int] = {}
+    error = Fraction(0)
+    for real in public.reals:
+        if id(real) not in found:
+            found[id(real)], away = _rounded(real, fraction)
+            error = max(error, away) if away else error
+    values = tuple(found[id(real)] for real in public.reals)
+    array = Array(public.shape, dtype, min(values, default=0), max(values, default=0), fraction, ring, error)
+    return graph.make(Constant(_with_rows(array, values, len(found) == 1), values, public.reals))
 
 
-def _with_rows(array: Array, values: tuple[int, ...]) -> Array:
+def _rounded(real: Fraction, fraction: int) -> tuple[int, Fraction]:
+    """The nearest integer to real 2^fraction, and how far it is away. Raises TooWide where no ring has room for it."""
+    top, bottom = real.numerator << max(fraction, 0), real.denominator << max(-fraction, 0)
+    if top.bit_length() - bottom.bit_length() > RINGS[-1]:
+        value = top // bottom
+        raise TooWide("a public number", min(value, 0), max(value, 0), fraction)
+    value = (2 * top + bottom) // (2 * bottom)
+    away = value * bottom - top
+    return value, Fraction(abs(away), bottom) if away else Fraction(0)
+
+
+def _with_rows(array: Array, values: tuple[int, ...], same: bool) -> Array:
+    """What is known of the rows. same: all values are one."""
     columns = array.columns
     if not columns or not values:
         return array
-    rows = [values[at : at + columns] for at in range(0, len(values), columns)]
+    rows = [values[at : at + columns] for at in range(0, columns if same else len(values), columns)]
     sums = [sum(row) for row in rows]
-    return Array(
-        array.shape, array.dtype, array.low, array.high, array.fraction, array.ring, array.error,
+    return replace(
+        array,
         norm1=max(sum(map(abs, row)) for row in rows),
         norm2=max(sum(x * x for x in row) for row in rows),
         row_sum=(min(sums), max(sums)),
-    )  # fmt: skip
+    )
 
 
 def beside(graph: Graph, public: Public, node: Node) -> Node:

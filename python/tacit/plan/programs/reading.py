@@ -1,6 +1,7 @@
 """The text of a program read: every operation is made anew, and its facts are inferred, whoever wrote the text.
 
-A text is read if it is what tacit.plan.programs.identity writes of the graph that it makes, and refused otherwise.
+A text is read if it is what tacit.plan.programs.identity writes of the graph that it makes, and refused otherwise. A
+text may be written to harm: tacit.plan.programs.limits says how much work its reader does.
 """
 
 from __future__ import annotations
@@ -13,30 +14,31 @@ from math import prod
 from typing import Any
 
 from tacit.plan.programs.declared import encoded_input
-from tacit.plan.programs.facts import RINGS, Shape
-from tacit.plan.programs.forms import LARGEST, MOST_AXES, READERS, count, integer, items, operation_of
+from tacit.plan.programs.facts import RINGS, SLACK, Shape
+from tacit.plan.programs.forms import LARGEST, MOST_AXES, READERS, count, integer, items, operation_of, shown
 from tacit.plan.programs.graph import Graph, Proof, Settings
 from tacit.plan.programs.identity import VERSION, Source, canonical
+from tacit.plan.programs.limits import (
+    MOST_COLUMNS,
+    MOST_DIGITS,
+    MOST_ELEMENTS,
+    MOST_ENDS,
+    MOST_FRACTION,
+    MOST_INTEGER,
+    MOST_NAME,
+    MOST_NODES,
+    MOST_OPERANDS,
+    MOST_PUBLIC,
+    check_text,
+    too_many,
+)
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operands import MOST_MOVED, check
-from tacit.plan.programs.operations import Input, Sample
+from tacit.plan.programs.operations import Input, Sample, Take
 from tacit.plan.programs.proofs import proved
 from tacit.plan.programs.public import Public, encoded
 from tacit.plan.programs.refusals import ProgramError
 
-MOST_TEXT = 1 << 26
-MOST_NODES = 1 << 16
-MOST_ELEMENTS = 1 << 31
-"""Of one array. Its size times its bytes has to be a number that machines hold."""
-
-MOST_PUBLIC = 1 << 22
-"""Public numbers of a program."""
-
-MOST_DIGITS = 1100
-"""Of a public number's numerator or denominator. Those of the smallest floating-point numbers have 324."""
-
-MOST_FRACTION = 40
-MOST_NAME = 200
 MEMBERS = ["fraction", "nodes", "outputs", "program", "rounding"]
 AGAIN = "write it anew with this version of tacit"
 
@@ -72,16 +74,17 @@ def _wrong(problem: str) -> ProgramError:
 
 
 def _members(text: str) -> dict[str, Any]:
-    if len(text) > MOST_TEXT:
-        raise _wrong(f"it has {len(text):,} characters, more than {MOST_TEXT:,}")
     try:
-        said = json.loads(text, parse_float=_no_float, parse_constant=_no_float)
+        check_text(text)
+        said = json.loads(text, parse_float=_no_float, parse_constant=_no_float, parse_int=_short_integer)
+    except ProgramError as error:
+        raise _wrong(error.sentence.rstrip(".")) from error
     except (ValueError, RecursionError) as error:
         raise _wrong("it is no JSON of integers and strings") from error
     if not isinstance(said, dict) or "program" not in said:
         raise _wrong("it does not say its version")
     if said["program"] != VERSION or type(said["program"]) is not int:
-        raise _wrong(f"it has the version {str(said['program'])[:20]}, and this tacit reads version {VERSION}")
+        raise _wrong(f"it has the version {shown(said['program'])}, and this tacit reads version {VERSION}")
     if sorted(said) != MEMBERS:
         raise _wrong(f"its members are not {', '.join(MEMBERS)}")
     return said
@@ -89,6 +92,12 @@ def _members(text: str) -> dict[str, Any]:
 
 def _no_float(text: str) -> Any:
     raise ValueError(text)
+
+
+def _short_integer(text: str) -> int:
+    if len(text) > MOST_INTEGER:
+        raise ValueError("an integer is too long")
+    return int(text)
 
 
 def _settings(said: Mapping[str, Any]) -> Settings:
@@ -99,6 +108,8 @@ def _settings(said: Mapping[str, Any]) -> Settings:
 
 
 def _outputs(said: Any, nodes: list[Node]) -> dict[str, Node]:
+    if type(said) is list and len(said) > MOST_ENDS:
+        raise _wrong(f"it has more than {MOST_ENDS:,} outputs")
     try:
         listed = [(_name(name), nodes[_place(place, len(nodes))]) for name, place in said]
     except (TypeError, ValueError):
@@ -108,8 +119,8 @@ def _outputs(said: Any, nodes: list[Node]) -> dict[str, Node]:
     return dict(listed)
 
 
-def _name(value: Any) -> str:
-    if type(value) is not str or not 0 < len(value) <= MOST_NAME or not value.isprintable():
+def _name(value: Any, most: int = MOST_NAME) -> str:
+    if type(value) is not str or not 0 < len(value) <= most or not value.isprintable():
         raise ValueError
     return value
 
@@ -127,7 +138,8 @@ class _Reader:
         self.graph = graph
         self.sources: dict[str, Source] = {}
         self._made: list[Node] = []
-        self._public = 0
+        self._names: set[str] = set()
+        self._samples = self._operands = self._public = 0
 
     def nodes(self, said: Any) -> list[Node]:
         """All nodes, in the order of the text."""
@@ -138,13 +150,19 @@ class _Reader:
                 self._made.append(self._sized(self._node(each)))
             except ProgramError as error:
                 raise _wrong(f"at operation {place} ({_op(each)}), {error.sentence.rstrip('.')}") from error
+            except ArithmeticError as error:
+                problem = "its numbers have no bounds that can be computed"
+                raise _wrong(f"at operation {place} ({_op(each)}), {problem}") from error
             except (KeyError, TypeError, ValueError) as error:
                 raise _wrong(f"operation {place} ({_op(each)}) lacks a member, or has a wrong one") from error
         return self._made
 
     def _node(self, said: Any) -> Node:
         given = dict(said)
-        op, args = str(given.pop("op")), tuple(self._at(place) for place in items(count)(given.pop("args")))
+        op, args = _word(given.pop("op")), tuple(self._at(place) for place in items(count)(given.pop("args")))
+        self._operands += len(args)
+        if self._operands > MOST_OPERANDS:
+            raise too_many("operands", MOST_OPERANDS)
         match op:
             case "input":
                 return self._input(given)
@@ -155,9 +173,11 @@ class _Reader:
             case "known":
                 (known,) = args
                 parameters = items(count)(given["parameters"])
-                return proved(self.graph, known, Proof(str(given["proof"]), self._at(given["of"]), parameters))
+                return proved(self.graph, known, Proof(_word(given["proof"]), self._at(given["of"]), parameters))
             case _:
                 operation = operation_of(op, given)
+                if isinstance(operation, Take):
+                    self._count_public(len(operation.positions))
                 check(operation, args)
                 return self.graph.make(operation, *args)
 
@@ -174,9 +194,12 @@ class _Reader:
 
     def _sample(self, given: Mapping[str, Any]) -> Node:
         shape, bits, fraction = (READERS[each](given[each]) for each in ("shape", "bits", "fraction"))
-        if max(bits, fraction) > RINGS[0]:
-            raise ProgramError("random numbers have at most 62 bits.")
-        return self.graph.make(Sample(count(given["number"]), shape, bits, fraction))
+        if not 1 <= bits <= RINGS[0] - SLACK or fraction > RINGS[0] - SLACK:
+            raise ProgramError(f"random numbers have 1 to {RINGS[0] - SLACK} bits.")
+        if given["number"] != self._samples or type(given["number"]) is not int:
+            raise ProgramError(f"random numbers are counted in their order, and these are number {self._samples}.")
+        self._samples += 1
+        return self.graph.make(Sample(self._samples - 1, shape, bits, fraction))
 
     def _input(self, given: Mapping[str, Any]) -> Node:
         name, dtype = _name(given["name"]), READERS["dtype"](given["dtype"])
@@ -189,28 +212,42 @@ class _Reader:
         )
         if dtype == "bool" and not (bounds[0] >= 0 and bounds[1] <= 1):
             raise ProgramError("its bounds are not those of bits.")
-        if any(isinstance(node.operation, Input) and node.operation.name == name for node in self._made):
+        if name in self._names:
             raise ProgramError(f"the input {name} is there already.")
+        self._names.add(name)
+        if len(self._names) > MOST_ENDS:
+            raise too_many("inputs", MOST_ENDS)
         if given["owner"] is not None:
-            self.sources[name] = Source(_name(given["owner"]), _name(given["array"]))
+            self.sources[name] = Source(_name(given["owner"]), _name(given["array"], MOST_COLUMNS))
         return self.graph.make(Input(name, array))
 
     def _constant(self, given: Mapping[str, Any]) -> Node:
         shape, ring = READERS["shape"](given["shape"]), given["ring"]
-        fraction, reals = count(given["fraction"]), items(_real)(given["reals"])
-        self._public += max(prod(shape), len(reals))
-        if self._public > MOST_PUBLIC:
-            raise ProgramError(f"there are more than {MOST_PUBLIC:,} public numbers.")
+        fraction = count(given["fraction"])
+        self._count_public(max(prod(shape), len(given["reals"])))
+        reals = items(_real)(given["reals"])
         if ring not in RINGS or fraction > MOST_MOVED:
             raise ProgramError("it has no such ring, or too many bits after the point.")
         dtype = READERS["dtype"](given["dtype"])
-        if dtype == "bool" and (fraction or not set(reals) <= {0, 1}):
+        if dtype == "bool" and (fraction or not all(real in (0, 1) for real in reals)):
             raise ProgramError("its numbers are no bits.")
         return encoded(self.graph, _public(shape, reals), fraction, dtype, ring)
 
+    def _count_public(self, numbers: int) -> None:
+        self._public += numbers
+        if self._public > MOST_PUBLIC:
+            raise too_many("public numbers", MOST_PUBLIC)
+
 
 def _op(said: Any) -> str:
-    return repr(said.get("op"))[:32] if isinstance(said, dict) else "no object"
+    op = said.get("op") if isinstance(said, dict) else None
+    return repr(op[:32]) if isinstance(op, str) else "without a name"
+
+
+def _word(value: Any) -> str:
+    if type(value) is not str:
+        raise ValueError
+    return value
 
 
 def _public(shape: Shape, reals: tuple[Fraction, ...]) -> Public:

@@ -31,7 +31,7 @@ def released(graph: Graph, outputs: Mapping[str, Node]) -> dict[str, Node]:
     now: dict[int, Node] = {}
     for node in reachable(outputs.values()):
         graph.line = node.line
-        again = graph.make(node.operation, *(now[arg.number] for arg in node.args))
+        again = graph.again(node, [now[arg.number] for arg in node.args])
         now[node.number] = _cut(graph, again) if node.number in shown else again
     return {name: now[node.number] for name, node in outputs.items()}
 

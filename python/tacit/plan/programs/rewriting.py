@@ -42,9 +42,8 @@ def rewritten(graph: Graph, outputs: Mapping[str, Node], rule: Rule) -> dict[str
         args = [now[arg.number] for arg in node.args]
         for new, old in zip(args, node.args, strict=True):
             takers[new.number] = max(takers.get(new.number, 0), takers[old.number])
-        same = all(new is old for new, old in zip(args, node.args, strict=True))
         graph.line = node.line
-        again = node if same else graph.make(node.operation, *args)
+        again = graph.again(node, args)
         found = _tried(rule, Site(graph, again, takers))
         now[node.number] = again if found is None or not takes_place(found, again) else found
     return {name: now[node.number] for name, node in outputs.items()}

@@ -32,6 +32,9 @@ from tacit.plan.programs.rewriting import Site
 
 INCREASING = ("exp", "log", "sqrt", "sigmoid", "tanh", "erf")
 
+MOST_BELOW = 32
+"""How many operations below a position are looked through: each position looks by itself."""
+
 
 def extremes(site: Site) -> Node | None:
     """where(a < b, b, a) is the larger one; the other way round the smaller; with -a it is abs(a). Always."""
@@ -106,11 +109,17 @@ def monotone_comparison(site: Site) -> Node | None:
     for at, one in enumerate((a, b)):
         fixed = node.args[1 - at]
         middle = _middle(one)
-        if middle is not None and isinstance(fixed.operation, Constant) and set(fixed.operation.reals) == {middle}:
+        if middle is not None and _are_all(fixed, middle):
             inner = one.args[0]
             zero = encoded(graph, number(0), inner.array.fraction, inner.array.dtype, inner.array.ring)
             return graph.make(Less(), *((inner, zero) if at == 0 else (zero, inner)))
     return None
+
+
+def _are_all(node: Node, real: Fraction) -> bool:
+    """Whether a node is of public numbers that are all this one."""
+    found = node.operation
+    return isinstance(found, Constant) and bool(found.reals) and all(each == real for each in found.reals)
 
 
 def _middle(node: Node) -> Fraction | None:
@@ -132,8 +141,8 @@ def place_of_increasing(site: Site) -> Node | None:
     if not isinstance(node.operation, Place):
         return None
     inner = node.args[0]
-    while (under := _below(inner, node.operation.axis)) is not None:
-        inner = under
+    for _ in range(MOST_BELOW):
+        inner = _below(inner, node.operation.axis) or inner
     return None if inner is node.args[0] else graph.make(node.operation, inner)
 
 

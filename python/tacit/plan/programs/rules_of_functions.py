@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from tacit.plan.programs.arithmetic import by_public, quotient
 from tacit.plan.programs.formats import truncated, with_fraction
+from tacit.plan.programs.limits import MOST_FOLDED
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Add, Constant, Divide, Function, MatMul, Multiply, Truncate
 from tacit.plan.programs.public import Public, number
@@ -14,7 +17,7 @@ GUARD = 4
 
 
 def folded_constants(site: Site) -> Node | None:
-    """c1 (c2 x) is (c1 c2) x. Condition: one of the constants is one number, and the error is no larger."""
+    """c1 (c2 x) is (c1 c2) x. Condition: one of the constants is one number, and the product is short."""
     graph, node = site.graph, site.node
     bits = node.operation.bits if isinstance(node.operation, Truncate) else 0
     outer = node.args[0] if isinstance(node.operation, Truncate) else node
@@ -45,7 +48,13 @@ def _by_constant(node: Node) -> tuple[Node, Public] | None:
 def _product(a: Public, b: Public) -> Public | None:
     if b.shape == ():
         a, b = b, a
-    return Public(b.shape, "fixed", tuple(a.reals[0] * real for real in b.reals)) if a.shape == () else None
+    if a.shape or max((_bits(real) for real in b.reals), default=0) + _bits(a.reals[0]) > MOST_FOLDED:
+        return None
+    return Public(b.shape, "fixed", tuple(a.reals[0] * real for real in b.reals))
+
+
+def _bits(real: Fraction) -> int:
+    return max(real.numerator.bit_length(), real.denominator.bit_length())
 
 
 def one_reciprocal(site: Site) -> Node | None:

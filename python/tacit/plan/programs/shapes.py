@@ -8,6 +8,9 @@ from tacit.plan.programs.facts import Shape
 from tacit.plan.programs.operations import Slice
 from tacit.plan.programs.refusals import OutOfDomain
 
+MOST_SHOWN = 8
+"""Shapes that a refusal names."""
+
 
 def broadcast(*shapes: Shape) -> Shape:
     """The common shape of several."""
@@ -72,6 +75,6 @@ def sliced(shape: Shape, cut: Slice) -> Shape:
 def concatenated(shapes: Sequence[Shape], axis: int) -> Shape:
     """The shape of arrays one behind the other."""
     if len({without(shape, axis) for shape in shapes}) > 1:
-        shown = " ".join(map(str, shapes))
+        shown = " ".join(map(str, dict.fromkeys(shapes[:MOST_SHOWN])))
         raise OutOfDomain(f"arrays of shapes {shown} cannot be concatenated along axis {axis}; reshape one of them.")
     return (*shapes[0][:axis], sum(shape[axis] for shape in shapes), *shapes[0][axis + 1 :])

@@ -19,19 +19,18 @@ def reshape(graph: Graph, a: Node, shape: Sequence[int]) -> Node:
     if wanted == a.array.shape:
         return a
     if isinstance(a.operation, Reshape):
-        return reshape(graph, a.args[0], wanted)
-    return graph.make(Reshape(wanted), a)
+        a = a.args[0]
+    return a if wanted == a.array.shape else graph.make(Reshape(wanted), a)
 
 
 def transpose(graph: Graph, a: Node, axes: Sequence[int] | None = None) -> Node:
     """Axes in another order, or in the opposite one."""
     dimensions = len(a.array.shape)
-    order = range(dimensions)[::-1] if axes is None else [shapes.axis_of(axis, a.array.shape) for axis in axes]
-    if list(order) == list(range(dimensions)):
-        return a
-    if isinstance(a.operation, Transpose):
-        return transpose(graph, a.args[0], [a.operation.axes[axis] for axis in order])
-    return graph.make(Transpose(tuple(order)), a)
+    wanted = range(dimensions)[::-1] if axes is None else [shapes.axis_of(axis, a.array.shape) for axis in axes]
+    order, same = tuple(wanted), tuple(range(dimensions))
+    if order != same and isinstance(a.operation, Transpose):
+        order, a = tuple(a.operation.axes[axis] for axis in order), a.args[0]
+    return a if order == same else graph.make(Transpose(order), a)
 
 
 def moved(graph: Graph, a: Node, source: int, target: int) -> Node:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from tacit.plan.programs.facts import Array, unit
 from tacit.plan.programs.graph import Graph
-from tacit.plan.programs.nodes import Node, reachable
+from tacit.plan.programs.nodes import Node, behind, reachable
 from tacit.plan.programs.operations import Check, Constant, Input
 from tacit.plan.programs.optimiser import Optimised
 from tacit.plan.programs.refusals import number
@@ -43,13 +43,16 @@ def _indented(lines: list[str]) -> str:
 
 
 def _results(outputs: Mapping[str, Node]) -> list[str]:
-    return [f"{name}: {described(node.array)}, from {', '.join(_sources(node))}" for name, node in outputs.items()]
-
-
-def _sources(node: Node) -> list[str]:
-    return [each.operation.name for each in reachable([node]) if isinstance(each.operation, Input)] or [
-        "nothing private"
+    inputs = behind(outputs, Input)
+    return [
+        f"{name}: {described(node.array)}, from {', '.join(map(_named, inputs[name])) or 'nothing private'}"
+        for name, node in outputs.items()
     ]
+
+
+def _named(node: Node) -> str:
+    assert isinstance(node.operation, Input)
+    return node.operation.name
 
 
 def described(array: Array) -> str:
@@ -67,7 +70,11 @@ def error_of(array: Array) -> str:
     if 2 * array.error >= array.high - array.low:
         return "no error below its range is proved: errors add up from step to step" + near * array.near
     error = array.error * unit(array.fraction)
-    return f"error at most {float(error):.3g} (2^{_power(error)})" + near * array.near
+    return f"error at most {_decimal(error)}(2^{_power(error)})" + near * array.near
+
+
+def _decimal(error: Fraction) -> str:
+    return f"{float(error):.3g} " if -1000 < _power(error) < 1000 else ""
 
 
 def _power(error: Fraction) -> int:
