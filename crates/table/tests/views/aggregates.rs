@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 use tacit_mpc::backends::{Rep3, Two};
 
 use crate::plain::{Shape, bits, ring};
-use crate::plays::{Case, FEW, From, SIZES, check_case, check_sizes};
+use crate::plays::{Case, FEW, From, PUBLIC_PLACE, SIZES, check_case, check_sizes};
 use crate::world::Source;
 
 fn table() -> Shape {
@@ -114,14 +114,16 @@ fn group_least() -> Case {
 /// revealed places tell which shuffled row it is. That its number is zero where its place is, is linear among three
 /// rows, at every node in this one call.
 fn group_middle() -> Case {
-    group_by("middle values of groups", narrow(), &[column("middle", "v", "ring64", 2)], None)
-        .explained(3, "(shuffle_reveal): 2 linear relations with secrets")
+    group_by("middle values of groups", narrow(), &[column("middle", "v", "ring64", 2)], None).explained(
+        3,
+        1,
+        PUBLIC_PLACE,
+    )
 }
 
 /// As of middle values.
 fn group_positions() -> Case {
-    group_by("values at positions of groups", narrow(), &[third()], None)
-        .explained(3, "(shuffle_reveal): 2 linear relations with secrets")
+    group_by("values at positions of groups", narrow(), &[third()], None).explained(3, 1, PUBLIC_PLACE)
 }
 
 fn group_once() -> Case {

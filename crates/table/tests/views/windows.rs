@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 use tacit_mpc::backends::{Rep3, Two};
 
 use crate::plain::{Shape, bits, ring};
-use crate::plays::{Case, FEW, From, SIZES, check_case, check_sizes};
+use crate::plays::{Case, FEW, From, PUBLIC_PLACE, SIZES, check_case, check_sizes};
 use crate::world::Source;
 
 fn window(name: &'static str, table: Shape, outputs: &[Json]) -> Case {
@@ -38,26 +38,29 @@ fn running() -> Json {
     json!({"frame": {"unit": "range", "start": null, "end": 0}})
 }
 
-/// Row numbers and ranks: positions copied from the first rows of partitions and of peers.
+/// Row numbers and ranks: positions copied from the first rows of partitions and of peers. The first row of all is one
+/// of them, as of middle values (`aggregates`). Positions are what moves to the front, so that each copy tells it twice.
 fn numbers() -> Case {
     window("row numbers", narrow(), &[output("n", "row_number", "ring64", 3), output("r", "rank", "bits", 3)])
+        .explained(3, 4, PUBLIC_PLACE)
 }
 
+/// The first row of all is the first of its peers.
 fn shifted() -> Case {
     let lag = over(output("l", "lag", "bits", 1), "v", json!({"number": 1}));
     let last = over(output("e", "last_value", "bits", 1), "v", running());
-    window("values of other rows", narrow(), &[lag, last])
+    window("values of other rows", narrow(), &[lag, last]).explained(3, 1, PUBLIC_PLACE)
 }
 
 fn sums() -> Case {
     let table = Shape::new(&[bits("k", 1), bits("v", 1), ring("w", 3).or_null()], true);
     let near = over(output("s", "sum", "ring64", 9), "w", rows(Some(-1), Some(1)));
-    window("sums of frames", table, &[near])
+    window("sums of frames", table, &[near]).explained(3, 2, PUBLIC_PLACE)
 }
 
 fn extremes() -> Case {
     let least = over(output("m", "min", "bits", 1), "v", running());
-    window("extremes of frames", narrow(), &[least])
+    window("extremes of frames", narrow(), &[least]).explained(3, 1, PUBLIC_PLACE)
 }
 
 fn buckets() -> Case {
