@@ -6,8 +6,8 @@ federation = tacit.connect("federation.toml")
 federation.sql("SELECT zip, COUNT(*) AS people FROM demographics GROUP BY zip").to_polars()
 
 What goes wrong is a tacit.Error, of a kind that says whose fault it is: InputError, PolicyError, PeerError,
-PeerGoneError, CheatingError, InterruptedRunError or InternalError. Its text is one sentence that says what to do, and
-its exit_status is that of the command.
+PeerGoneError, CheatingError, WithheldError, InterruptedRunError or InternalError. Its text is one sentence that says
+what to do, and its exit_status is that of the command.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         PeerError,
         PeerGoneError,
         PolicyError,
+        WithheldError,
     )
     from tacit.agent.faults import RunError as Error
     from tacit.array.declared import Declared
@@ -48,6 +49,7 @@ __all__ = [
     "PeerError",
     "PeerGoneError",
     "PolicyError",
+    "WithheldError",
     "__version__",
     "bound",
     "connect",

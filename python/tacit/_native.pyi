@@ -37,6 +37,7 @@ __all__ = [
     "SharedRows",
     "SharedTable",
     "TacitError",
+    "WithheldError",
     "attends",
     "choose_bins",
     "choose_leader",
@@ -101,6 +102,9 @@ class InputError(TacitError):
 
 class PolicyError(TacitError):
     """A value would be opened that the approved disclosures do not contain."""
+
+class WithheldError(TacitError):
+    """A bound that the program checks does not hold, as all parties are told alike. Nothing else is revealed."""
 
 class PeerError(TacitError):
     """A peer misbehaves: wrong key, other version, other plan, broken protocol. Attribute ``peer``."""

@@ -30,6 +30,7 @@ def test_peers_are_told_the_kind_of_a_fault_and_no_other() -> None:
     assert {fault: fault.reason_for_peers for fault in Fault} == {
         Fault.INPUT: "its own input was refused",
         Fault.POLICY: "its policy refused",
+        Fault.WITHHELD: "a checked bound does not hold",
         Fault.PEER: "a peer misbehaved",
         Fault.CHEATING: "a peer cheated",
         Fault.PEER_GONE: "it lost a peer",

@@ -126,6 +126,37 @@ def test_the_cost_is_predicted_and_metered(folder: Path) -> None:
     assert done.arrays.learnt and done.arrays.disclosures
 
 
+def near(x: Any, y: Any) -> Any:
+    return np.bound(x.T @ y / len(y), 1.5, check=True)
+
+
+def nearer(x: Any, y: Any) -> Any:
+    return np.bound(x.T @ y / len(y), 0.01, check=True)
+
+
+def test_a_bound_that_does_not_hold_ends_the_run_at_every_party(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "registry is no recipient of the array features, and would be told whether the bounds that the program"
+    with pytest.raises(tacit.PolicyError, match=told):
+        allowed(folder, near).reveal(to="hospital_a")
+    for owner, text in OFFERS.items():
+        monkeypatch.setitem(OFFERS, owner, text.replace("recipients = [", 'recipients = ["registry", '))
+    found = allowed(folder, near).reveal(to="hospital_a")
+    assert numpy.abs(found - near(FEATURES, LABELS)).max() < 1e-3
+    with pytest.raises(tacit.WithheldError, match="a bound that the program checks does not hold") as caught:
+        allowed(folder, nearer).reveal(to="hospital_a")
+    assert caught.value.exit_status == 7
+    for party in PARTIES:
+        completed, failed = (each for each in entries(folder, party) if each["kind"] in ("completed", "failed"))
+        assert (failed["kind"], failed["fault"]) == ("failed", "withheld")
+        assert failed["sentence"].startswith(
+            "a bound that the program checks does not hold, so that nothing is revealed"
+        )
+        assert [(each["kind"], each["rows"]) for each in failed["disclosures"] if each["kind"] != "size"] == [
+            ("bound", 1),
+        ]  # fmt: skip
+        assert {each["kind"] for each in completed["disclosures"]} == {"answer", "bound", "size"}
+
+
 def test_what_is_refused_leaves_nothing_behind(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()

@@ -15,8 +15,8 @@ def assert_equal(
 ) -> None:
     """order: the outputs that the query orders by. total: they fix the order of all rows that differ.
 
-    loose: outputs that DuckDB rounds on its way, such as a variance, of which six digits are compared. Where DuckDB shows
-    -0.0, 0.0 is equal: an average that is rounded is an exact number, whose zero has no sign (docs/analyst.md).
+    loose: outputs that DuckDB rounds on its way, such as a variance, of which six digits are compared. Where DuckDB
+    shows -0.0, 0.0 is equal: an average that is rounded is an exact number, whose zero has no sign (docs/analyst.md).
     """
     assert found.names == expected.names
     assert found.types == expected.types

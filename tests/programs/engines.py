@@ -17,6 +17,7 @@ from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.placed import (
     ArrayStep,
+    GuardStep,
     InputStep,
     NativeStep,
     PlacedPlan,
@@ -59,18 +60,35 @@ def offered(name: str, owner: str, value: Any) -> OfferedArray:
 
 def run(plan: PlacedPlan, given: Mapping[str, Integers], engine: Engine) -> dict[str, Integers]:
     """The integers of the results. given: those of owners' arrays, by their names."""
+    ends = outcomes(plan, given, engine)
+    for each in ends:
+        if isinstance(each, Exception):
+            raise each
+    assert not any(ends[1:]), "nobody else gets anything"
+    assert isinstance(ends[0], dict)
+    return _results(plan, ends[0])
+
+
+def outcomes(
+    plan: PlacedPlan, given: Mapping[str, Integers], engine: Engine
+) -> list[dict[int, list[Any]] | _native.TacitError]:
+    """What each node is told by releases, or how its run ends; of the engine clear that of all of them."""
     steps = [step for step in plan.steps if isinstance(step, NativeStep)]
     operators = json.dumps([step.operator.json() for step in steps])
     permits = json.dumps([permit.json() for permit in plan.permits])
     nodes = list(plan.nodes)
+
+    def driven(session: _native.Session, me: str | None) -> dict[int, list[Any]] | _native.TacitError:
+        try:
+            return _drive(session, plan, given, me)
+        except _native.TacitError as error:
+            return error
+
     if engine == "clear":
-        outcomes = [_drive(_native.Session.clear(nodes, permits, operators), plan, given, None)]
-    else:
-        sessions = _native.Session.in_memory(nodes, permits, operators, engine=engine)
-        with ThreadPoolExecutor(len(nodes)) as threads:
-            outcomes = list(threads.map(lambda each: _drive(each, plan, given, each.me), sessions))
-    assert not any(outcomes[1:]), "nobody else gets anything"
-    return _results(plan, outcomes[0])
+        return [driven(_native.Session.clear(nodes, permits, operators), None)]
+    sessions = _native.Session.in_memory(nodes, permits, operators, engine=engine)
+    with ThreadPoolExecutor(len(nodes)) as threads:
+        return list(threads.map(lambda each: driven(each, each.me), sessions))
 
 
 def _drive(
@@ -83,6 +101,8 @@ def _drive(
             own = me in (None, step.operator.owner)
             kind = step.operator.columns[0].kind.repr
             session.input(step.id, _table(given[arrays[step.local].array], kind) if own else None)
+        elif isinstance(step, GuardStep):
+            session.release(step.id)
         elif isinstance(step, ReleaseStep):
             found = session.release(step.id)
             if found is not None:

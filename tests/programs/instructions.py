@@ -98,6 +98,8 @@ def _plain(node: JSON, args: list[Integers]) -> Any:
             return (a < b).astype(int)
         case "equal":
             return (a == b).astype(int)
+        case "outside":
+            return ((a < int(node["from"])) | (a > int(node["to"]))).astype(int)
         case "not":
             return 1 - a
         case "both":

@@ -11,6 +11,7 @@ import numpy
 import pytest
 
 import tacit.numpy as np
+from tacit import _native
 from tacit.plan.programs.evaluation import Evaluation, decoded, encoded
 from tacit.plan.programs.graph import Rounding, Settings
 from tacit.plan.programs.nodes import Node, reachable
@@ -20,7 +21,7 @@ from tacit.plan.programs.reading import read
 from tacit.plan.programs.refusals import ProgramError
 from tacit.plan.programs.release import released
 
-from .engines import Engine, placed, run
+from .engines import Engine, outcomes, placed, run
 from .running import SEED, same
 from .test_lowering import named
 from .test_numpy import CASES, VALUES
@@ -64,6 +65,45 @@ def test_functions(name: str, engine: Engine, rounding: Rounding) -> None:
             placed(function, values, engine, Settings(16, rounding))
     else:
         check(function, values, engine, rounding)
+
+
+def descent(x: Any, w: Any) -> Any:
+    for _ in range(4):
+        w = np.bound(w - 0.5 * np.sum(x * (x * w - 1)) / 4, 3, check=True)
+    return w
+
+
+@pytest.mark.parametrize(("engine", "rounding"), RUNS)
+def test_a_checked_bound_that_holds_changes_nothing(engine: Engine, rounding: Rounding) -> None:
+    values = {"x": numpy.array([1, -1, 0.5, 0.5]), "w": numpy.array([0.25, -0.5])[:, None]}
+    check(lambda x, w: descent(x, w), values, engine, rounding)
+
+
+FAR: dict[str, Callable[[Any], Any]] = {
+    "product": lambda w: w * w,
+    "function": lambda w: np.exp(w),
+    "quotient": lambda w: 1 / (w + 4),
+    "order": lambda w: np.argsort((w * 256).astype(np.int64), stable=True),
+    "table": lambda w: np.sigmoid(w) + np.sin(w),
+}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", FAR)
+def test_a_checked_bound_that_does_not_hold_ends_the_run(name: str, engine: Engine) -> None:
+    """The one bit is opened to all nodes, in a run that ends in order at each; whatever comes of numbers beyond it."""
+    values = {"x": numpy.array([0.5, -900.0, 2.0])}
+    plan = placed(lambda x: FAR[name](np.bound(x, 3, check=True)), values, engine, Settings())
+    facts = next(each.array for each in read(plan.query).graph.nodes.values() if is_input(each))
+    given = {"x": encoded(values["x"], facts)}
+    ends = outcomes(plan, given, engine)
+    assert [str(each) for each in ends] == [WITHHELD] * (1 if engine == "clear" else len(plan.nodes))
+    assert all(isinstance(each, _native.WithheldError) and each.step == "4.release" for each in ends), ends
+    given["x"][1] = 0
+    assert not any(isinstance(each, Exception) for each in outcomes(plan, given, engine))
+
+
+WITHHELD = "a bound that the program checks does not hold, so that nothing is revealed; bound the array more widely"
 
 
 DRAWN = 12

@@ -228,14 +228,49 @@ def test_known_bounds_are_those_of_the_instruction_that_makes_the_numbers() -> N
     assert found.instructions[exp.args[0]].high == "0"
 
 
-def test_checked_bounds_are_refused() -> None:
-    from tacit.plan.programs.ordering import bound
-    from tacit.plan.programs.public import number
+def test_checked_bounds_are_one_bit() -> None:
+    def steps(x: Any, y: Any) -> Any:
+        w = np.bound(x + y, 3, check=True)
+        return np.bound(w * w, 2, check=True).sum()
 
-    traced = trace(lambda x, y: x + y, X, Settings())
-    checked = bound(traced.graph, traced.outputs["result"], number(3))
-    with pytest.raises(ProgramError, match=r"the engines do not check bounds yet; bound the array with np\.clip"):
-        lower_program({"result": checked})
+    _, found = lowered(trace(steps, X, Settings(rounding="floor")))
+    outside = [each for each in found.instructions if each.op == "outside"]
+    assert [dict(each.parameters) for each in outside] == [
+        {"from": str(-3 << 16), "to": str(3 << 16)},
+        {"from": str(-2 << 16), "to": str(2 << 16)},
+    ]
+    assert found.outside == len(found.instructions) - 1
+    last = found.instructions[found.outside]
+    assert (last.op, last.shape, last.ring) == ("largest", (), 1)
+    (joined,) = (found.instructions[place] for place in last.args)
+    assert joined.shape == (32,)
+    for each in outside:
+        (checked,) = each.args
+        same = next(other for other in found.instructions if other.op == "reshape" and other.args == (checked,))
+        bounds = dict(each.parameters)
+        made = found.instructions[checked]
+        assert int(same.high) < int(made.high), "compared within its own bounds"
+        assert max(int(bounds["from"]), int(made.low)) == int(same.low) and int(same.high) == int(bounds["to"])
+    assert [node.operation.low for node in found.checked] == [-3 << 16, -2 << 16]
+
+
+def test_a_bound_that_is_proved_is_not_checked() -> None:
+    _, found = lowered(trace(lambda x, y: np.bound(x, 64, check=True) + y, X, Settings()))
+    assert (found.checked, found.outside) == ((), None)
+    assert "outside" not in [each.op for each in found.instructions]
+    bits = {"b": Declared((4,), "bool")}
+    _, found = lowered(trace(lambda b: np.bound(b, 1, check=True), bits, Settings()))
+    assert found.outside is None
+
+
+def test_a_bound_beside_all_numbers_is_checked() -> None:
+    """It never holds. Its numbers keep the bounds that are proved."""
+    far = {"x": Declared((2,), "int32", 5, 9)}
+    _, found = lowered(trace(lambda x: np.bound(x, 1, check=True), far, Settings()))
+    (outside,) = (each for each in found.instructions if each.op == "outside")
+    assert dict(outside.parameters) == {"from": "-1", "to": "1"}
+    result = found.instructions[found.places["result"]]
+    assert (result.low, result.high) == ("5", "9")
 
 
 def test_the_page_lists_all_instructions() -> None:
@@ -243,7 +278,7 @@ def test_the_page_lists_all_instructions() -> None:
     table = page[page.index("<!-- instructions -->") :]
     rows = [line.split("|")[1] for line in table[: table.index("<!-- end -->")].splitlines() if line.startswith("| `")]
     listed = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
-    assert listed == {*NAMED, "input", "constant", "sample"} - {"scale", "cast", "check"}
+    assert listed == {*NAMED, "input", "constant", "sample", "outside"} - {"scale", "cast", "check"}
 
 
 def test_an_integer_that_its_type_does_not_hold_is_not_released() -> None:

@@ -22,7 +22,7 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.terms import ArrayTerms
-from tacit.plan.physical.placed import ArrayStep, InputStep, PlacedPlan, ProgramStep, ReleaseStep, ResultStep
+from tacit.plan.physical.placed import ArrayStep, GuardStep, InputStep, PlacedPlan, ProgramStep, ReleaseStep, ResultStep
 from tacit.plan.policy.programs import program_hash
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.plan.programs.graph import Settings
@@ -117,6 +117,68 @@ def test_disclosures() -> None:
         ("share", "ring64"),
         ("rounded", "ring64"),
     ]
+
+
+def bounded(x: Any, n: Any) -> Any:
+    return {"w": np.bound(x.sum(axis=0), 9, check=True), "count": n.max()}
+
+
+def test_a_guard_is_before_all_releases_and_opens_one_bit_to_all_parties() -> None:
+    plan = placed(bounded, ("d",))
+    assert [type(step).__name__ for step in plan.steps[4:]] == [
+        "ProgramStep", "GuardStep", "ReleaseStep", "ReleaseStep", "ResultStep",
+    ]  # fmt: skip
+    assert [step.id for step in plan.steps[4:]] == [5, 9, 10, 11, 12]
+    guard = plan.steps[5]
+    assert isinstance(guard, GuardStep)
+    assert (guard.operator.guard, guard.operator.to, guard.operator.input) == (True, ("a", "b", "c", "d"), 6)
+    (shown,) = (each for each in plan.disclosures if each.kind == "bound")
+    assert (shown.site.name, shown.recipients) == ("9.release", ("a", "b", "c", "d"))
+    assert [(name, [use.source.table for use in uses]) for name, uses in shown.derivation.values] == [
+        ("outside", ["features"]),
+    ]  # fmt: skip
+    permits = [each for each in plan.permits if each.site == "9.release"]
+    assert [(each.kind, each.recipients, each.rows, len(each.columns)) for each in permits] == [
+        ("size", ("d",), 1, 0), ("value", ("a", "b", "c", "d"), 1, 1),
+    ]  # fmt: skip
+    assert plan.clients == ("d",)
+    page = explain_text(plan)
+    said = "one bit: whether the bound that the program checks holds, which depends on features of a"
+    assert f"a, b, c and d learn {said}" in " ".join(page.split())
+    assert "open to a, b, c, d whether a checked bound does not hold, which ends the run" in page
+
+
+def test_a_bound_that_is_proved_needs_no_guard() -> None:
+    plan = placed(lambda x: np.bound(x, 5, check=True), ("a",))
+    assert not any(isinstance(step, GuardStep) for step in plan.steps)
+    assert all(each.kind != "bound" for each in plan.disclosures)
+
+
+def test_who_is_told_of_a_bound_has_to_be_a_recipient() -> None:
+    asked = text(bounded)
+    listed = ArrayTerms(frozenset({"program"}), frozenset({"d"}), frozenset({program_hash(digest(asked))}))
+    bound_by = replace(CATALOG, arrays=(replace(X, terms=listed), Y, N))
+    with pytest.raises(PolicyRefusal) as caught:
+        compile_query(asked, bound_by, ("d",))
+    assert str(caught.value).startswith(
+        "refused by a: recipient: b is no recipient of the array features, and would be told whether the bounds that "
+        "the program checks hold"
+    )
+    assert '"b" in recipients and "c" in recipients at [arrays.features]' in str(caught.value)
+    to_all = replace(listed, recipients=frozenset("bcd"))
+    plan = compile_query(asked, replace(CATALOG, arrays=(replace(X, terms=to_all), Y, N)), ("d",))
+    assert [each.owner for each in plan.ruling.allowances] == ["a"]
+
+
+def test_a_bound_of_an_owners_array_tells_others_though_the_owner_alone_gets_the_result() -> None:
+    to_nobody = ArrayTerms(frozenset({"program"}), programs=None)
+    own = replace(CATALOG, arrays=(replace(X, terms=to_nobody), Y, N))
+    assert placed(lambda x: x.sum(), ("a",), own).ruling.allowances == ()
+    with pytest.raises(PolicyRefusal, match="recipient: b is no recipient of the array features, and would be told"):
+        placed(lambda x: np.bound(x.sum(), 9, check=True), ("a",), own)
+    beside = replace(CATALOG, arrays=(X, Y, replace(N, terms=to_nobody)))
+    with pytest.raises(PolicyRefusal, match="b: recipient: d is no recipient of the array counts"):
+        compile_query(text(bounded), beside, ("d",))
 
 
 def test_permits_are_of_the_tables_that_are_released() -> None:

@@ -7,6 +7,8 @@ pub enum Fault {
     Input,
     /// The plan: it would disclose what is not approved.
     Policy,
+    /// The data: a bound that a program checks does not hold, as all parties are told alike.
+    Withheld,
     /// A peer is no longer there, or has ended the run.
     Gone,
     /// A peer is there and does not do what was agreed: another key, version or plan, or bytes that are not the

@@ -29,6 +29,12 @@ pyo3::create_exception!(
 );
 pyo3::create_exception!(
     tacit._native,
+    WithheldError,
+    TacitError,
+    "A bound that the program checks does not hold, as all parties are told alike. Nothing else is revealed."
+);
+pyo3::create_exception!(
+    tacit._native,
     PeerError,
     TacitError,
     "A peer misbehaves: wrong key, other version, other plan, broken protocol. Attributes ``peer`` and ``step``."
@@ -110,6 +116,7 @@ impl From<Failure> for PyErr {
             // An interruption is what its caller asked for; nobody sees it as an error unless an operator was running.
             Fault::Input | Fault::Interrupted => InputError::new_err,
             Fault::Policy => PolicyError::new_err,
+            Fault::Withheld => WithheldError::new_err,
             Fault::Misbehaved => PeerError::new_err,
             Fault::Cheating => CheatingError::new_err,
             Fault::Gone => PeerGoneError::new_err,
@@ -131,6 +138,7 @@ pub fn reason_for_peers(kind: &str) -> Result<&'static str> {
     let fault = match kind {
         "input" => Fault::Input,
         "policy" => Fault::Policy,
+        "withheld" => Fault::Withheld,
         "peer" => Fault::Misbehaved,
         "peer gone" => Fault::Gone,
         "cheating" => Fault::Cheating,
@@ -150,6 +158,7 @@ pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("TacitError", base)?;
     module.add("InputError", py.get_type::<InputError>())?;
     module.add("PolicyError", py.get_type::<PolicyError>())?;
+    module.add("WithheldError", py.get_type::<WithheldError>())?;
     module.add("PeerError", py.get_type::<PeerError>())?;
     module.add("PeerGoneError", py.get_type::<PeerGoneError>())?;
     module.add("CheatingError", py.get_type::<CheatingError>())?;

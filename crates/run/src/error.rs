@@ -286,6 +286,7 @@ pub fn reason_for_peers(fault: Fault) -> &'static str {
     match fault {
         Fault::Input => "its own input was refused",
         Fault::Policy => "its policy refused",
+        Fault::Withheld => "a checked bound does not hold",
         Fault::Misbehaved => "a peer misbehaved",
         Fault::Cheating => "a peer cheated",
         Fault::Gone => "it lost a peer",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tacit_math::Workers;
 use tacit_net::attendance::Attendance;
-use tacit_net::{Options, Transcript};
+use tacit_net::{Fault, Options, Transcript};
 use tacit_table::{DataTable, Operator};
 
 use crate::agreement::Agreement;
@@ -124,10 +124,10 @@ impl Session {
         self.execute(step, |node, operator| node.keep(operator, target))
     }
 
-    /// Opens a table to the operator's recipients. None at other nodes.
+    /// Opens a table to the operator's recipients. None at other nodes. A guard that is set ends the session in order.
     ///
     /// # Errors
-    /// When it is not this step's turn, the approved disclosures do not contain it, or the engine fails.
+    /// When it is not this step's turn, the approved disclosures do not contain it, the engine fails or a guard is set.
     pub fn release(&self, step: usize) -> Result<Option<DataTable>> {
         self.execute(step, |node, operator| node.release(operator))
     }
@@ -146,7 +146,11 @@ impl Session {
         match self.workers.run(|| contain(|| work(&mut approved))) {
             Ok(value) => self.lifecycle.give_back(approved).map_or(Ok(value), |_ended| Err(RunError::Aborted)),
             Err(error) => {
-                approved.abort(reason_for_peers(error.fault()));
+                match error.fault() {
+                    // All are told alike, and none is to lose a peer before it is told: the session ends in order.
+                    Fault::Withheld => drop(contain(|| approved.close())),
+                    fault => approved.abort(reason_for_peers(fault)),
+                }
                 self.lifecycle.end(End::Failed);
                 Err(error)
             }

@@ -11,9 +11,9 @@ use crate::cost::{Forecast, table};
 use crate::data::DataTable;
 use crate::error::{Result, TableError};
 use crate::executor::Matched;
-use crate::operator::{CircuitPsi, Operator};
+use crate::operator::{CircuitPsi, Operator, Release};
 use crate::operators::input::{self, Prepared};
-use crate::operators::release::{Allowed, Layout, Masked, allowed, masked};
+use crate::operators::release::{Allowed, Layout, Masked, allowed, masked, unless_set};
 use crate::parties::Parties;
 
 /// One client's execution of a plan. It calls its methods with the operators that the nodes execute, in their order.
@@ -37,6 +37,7 @@ pub struct Expected {
     allowed: Allowed,
     layout: Layout,
     shape: Shape,
+    release: Release,
 }
 
 impl<E: Costs> Client<E> {
@@ -105,7 +106,7 @@ impl<E: Costs> Client<E> {
             let table = table(&forecast.tables, operator, release.input)?;
             let allowed = allowed(permits, parties, table, release)?;
             let Masked { rows, layout } = masked(forecast.executor.backend_mut(), table.clone(), release)?;
-            Ok(Expected { allowed, layout, shape: Shape { rows: 0, ..rows.shape() } })
+            Ok(Expected { allowed, layout, shape: Shape { rows: 0, ..rows.shape() }, release: release.clone() })
         };
         expected().map_err(|error: TableError| error.within(&operator.name()))
     }
@@ -125,12 +126,12 @@ impl Expected {
     /// The valid rows of what was opened.
     ///
     /// # Errors
-    /// [`TableError::Policy`] when they are more than approved.
+    /// [`TableError::Policy`] when they are more than approved, [`TableError::Withheld`] for a guard that is set.
     pub fn table(self, opened: Block) -> Result<DataTable> {
         if let Some(told) = &self.allowed.told {
             told.check_rows(opened.rows as u64)?;
         }
-        Ok(self.layout.decode(opened))
+        unless_set(&self.release, self.layout.decode(opened))
     }
 }
 

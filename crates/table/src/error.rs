@@ -20,6 +20,9 @@ pub enum TableError {
         /// What is wrong.
         what: WrongInput,
     },
+    /// A bound that the program checks does not hold. Every party ends the run by itself.
+    #[error("a bound that the program checks does not hold, so that nothing is revealed; bound the array more widely")]
+    Withheld,
     /// The approved disclosures do not contain what a step would open.
     #[error("{0}")]
     Policy(String),
@@ -39,6 +42,7 @@ impl TableError {
     pub fn fault(&self) -> Fault {
         match self {
             Self::Input { .. } => Fault::Input,
+            Self::Withheld => Fault::Withheld,
             Self::Policy(_) => Fault::Policy,
             Self::Net(error) => error.fault(),
             Self::Peer(_) => Fault::Misbehaved,

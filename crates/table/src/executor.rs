@@ -150,7 +150,7 @@ impl<B: Backend> Executor<B> {
     ///
     /// # Errors
     /// [`TableError::Policy`] before anything is sent, when the approved disclosures do not hold exactly this one;
-    /// [`TableError::Input`]; [`TableError::Net`].
+    /// [`TableError::Withheld`] at every party where a guard is set; [`TableError::Input`]; [`TableError::Net`].
     pub fn release(&mut self, operator: &Operator, table: Table<B>) -> Result<Option<DataTable>> {
         let Operator::Release(release) = operator else { return Err(misplaced(operator, "release")) };
         let Self { backend, permits, parties, .. } = self;

@@ -68,6 +68,9 @@ pub enum WrongInput {
     /// An operator that shows the order of rows which no sort of the plan put in order.
     #[error("the plan shows the order of rows that none of its sorts put in order; sort them first")]
     Unordered,
+    /// A release that is to end runs and is not of one bit, or not to all parties.
+    #[error("the plan guards a run by something else than one bit that all parties are told")]
+    Guard,
     /// An input that its owner sorts by a column outside the input.
     #[error("the plan sorts {owner} by a column that it does not share")]
     SortColumn {

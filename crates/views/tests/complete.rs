@@ -22,10 +22,10 @@ const ROOMS: [&str; 7] = [
 const ENGINES: [&str; 2] = ["Rep3", "Two"];
 
 /// Methods of `Backend` that never communicate.
-const LOCAL: [&str; 7] = ["step", "public_bits", "public_vector", "not", "not_all", "narrow", "random_bits"];
+const LOCAL: [&str; 6] = ["step", "public_bits", "public_vector", "not", "not_all", "narrow"];
 
 /// Files that exchange no message, each with what it is.
-const SILENT: [(&str, &str); 67] = [
+const SILENT: [(&str, &str); 66] = [
     ("crates/mpc/src/backends/cell.rs", "arithmetic of one element"),
     ("crates/mpc/src/backends/clear.rs", "the engine without security, of one party"),
     ("crates/mpc/src/backends/components.rs", "shares as files have them"),
@@ -86,7 +86,6 @@ const SILENT: [(&str, &str); 67] = [
     ("crates/psi/src/parts/tag_map.rs", "maps in memory"),
     ("crates/table/src/operators/filter.rs", "one AND of planes"),
     ("crates/table/src/operators/mod.rs", "a list of modules"),
-    ("crates/table/src/operators/program.rs", "columns as arrays; programs are seen in crates/array/tests/programs"),
     ("crates/table/src/operators/project.rs", "chooses columns"),
     ("crates/table/src/operators/runs.rs", "comparisons of neighbours, by circuits"),
     ("crates/psi/src/interface/mod.rs", "a list of modules"),

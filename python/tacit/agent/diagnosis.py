@@ -21,6 +21,7 @@ FAULTS: tuple[tuple[type[BaseException], Fault], ...] = (
     (LedgerError, Fault.INPUT),
     (_native.InputError, Fault.INPUT),
     (_native.PolicyError, Fault.POLICY),
+    (_native.WithheldError, Fault.WITHHELD),
     (_native.PeerError, Fault.PEER),
     (_native.PeerGoneError, Fault.PEER_GONE),
     (_native.CheatingError, Fault.CHEATING),

@@ -14,6 +14,7 @@ class Fault(Enum):
 
     INPUT = "input"
     POLICY = "policy"
+    WITHHELD = "withheld"
     PEER = "peer"
     CHEATING = "cheating"
     PEER_GONE = "peer gone"
@@ -37,6 +38,7 @@ _EXIT_STATUS = {
     Fault.PEER: 4,
     Fault.PEER_GONE: 5,
     Fault.CHEATING: 6,
+    Fault.WITHHELD: 7,
     Fault.INTERNAL: 70,
     Fault.INTERRUPTED: 130,
 }
@@ -44,6 +46,7 @@ _EXIT_STATUS = {
 CAUSES_FIRST = (
     Fault.INPUT,
     Fault.POLICY,
+    Fault.WITHHELD,
     Fault.INTERNAL,
     Fault.CHEATING,
     Fault.PEER,
@@ -101,6 +104,10 @@ class PolicyError(RunError):
     """An owner's rules do not allow what was asked."""
 
 
+class WithheldError(RunError):
+    """A bound that a program checks does not hold, as all parties are told alike. Nothing else was revealed."""
+
+
 class PeerError(RunError):
     """Another party said or wanted something else than this one."""
 
@@ -124,6 +131,7 @@ class InternalError(RunError):
 KINDS: dict[Fault, type[RunError]] = {
     Fault.INPUT: InputError,
     Fault.POLICY: PolicyError,
+    Fault.WITHHELD: WithheldError,
     Fault.PEER: PeerError,
     Fault.PEER_GONE: PeerGoneError,
     Fault.CHEATING: CheatingError,

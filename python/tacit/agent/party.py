@@ -46,6 +46,7 @@ from tacit.plan.physical.cost import declared_link, predict, shared_prices
 from tacit.plan.physical.placed import (
     ArrayStep,
     DropStep,
+    GuardStep,
     InputStep,
     KeepStep,
     KeptStep,
@@ -271,6 +272,8 @@ class PartyRun:
                 return session.run(step.id).rows
             case KeysStep():
                 return self._keys(session, engine, step)
+            case GuardStep():
+                return self._guard(session, step)
             case ReleaseStep():
                 return self._release(session, step)
 
@@ -322,6 +325,13 @@ class PartyRun:
         rows: int = self._kept["rows"]
         self._done["kept"] = {"table": step.operator.table, "id": self._kept["id"], "rows": rows}
         return rows
+
+    def _guard(self, session: _native.Session, step: GuardStep) -> int:
+        """Learn that all checked bounds hold. Otherwise native code ends the run, and the bit has been told all the
+        same."""
+        self._opened_rows[step_name(step)] = 1
+        session.release(step.id)
+        return 1
 
     def _release(self, session: _native.Session, step: ReleaseStep) -> int | None:
         opened = session.release(step.id)

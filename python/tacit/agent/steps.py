@@ -7,6 +7,7 @@ from tacit.plan.physical.operators import Operator
 from tacit.plan.physical.placed import (
     ArrayStep,
     DropStep,
+    GuardStep,
     InputStep,
     KeepStep,
     KeptStep,
@@ -44,7 +45,7 @@ def participants(plan: PlacedPlan, parties: tuple[str, ...]) -> tuple[str, ...]:
                 found.add(step.operator.owner)
             case PsiStep():
                 found |= {side.owner for side in step.sides}
-            case ReleaseStep():
+            case ReleaseStep() | GuardStep():
                 found |= set(step.operator.to)
             case KeysStep():
                 found |= {step.owner, *step.operator.to}

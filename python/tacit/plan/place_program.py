@@ -8,14 +8,24 @@ from datetime import UTC, date, datetime
 
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
+from tacit.plan.facts.kinds import Kind
 from tacit.plan.facts.sources import Source as Origin
 from tacit.plan.facts.sources import Use
 from tacit.plan.facts.table_arrays import offered_array
-from tacit.plan.physical.disclosure import ArrayRows, Derivation, Disclosure, OpenedArray, OpenedRows, Site
+from tacit.plan.physical.disclosure import (
+    ArrayRows,
+    Derivation,
+    Disclosure,
+    OpenedArray,
+    OpenedBound,
+    OpenedRows,
+    Site,
+)
 from tacit.plan.physical.lower_program import Lowered, kind_of_array, lower_program
 from tacit.plan.physical.operators import Element, Input, Made, Named, Program, Release, Shared
 from tacit.plan.physical.placed import (
     ArrayStep,
+    GuardStep,
     InputStep,
     PlacedPlan,
     ProgramStep,
@@ -25,7 +35,7 @@ from tacit.plan.physical.placed import (
     Step,
 )
 from tacit.plan.physical.room import with_room
-from tacit.plan.policy.programs import check_program, program_hash
+from tacit.plan.policy.programs import Bound, check_program, program_hash
 from tacit.plan.programs import operations as ops
 from tacit.plan.programs.declared import declared
 from tacit.plan.programs.facts import Array
@@ -42,6 +52,9 @@ from tacit.plan.taking_part import check_engine, check_party, check_recipients
 
 VALUE = "value"
 """The column of an array's table."""
+GUARD = "outside"
+"""The column of the bit that says whether a checked bound does not hold."""
+BIT = Kind("bits", 1, False, False)
 
 
 def place_program(text: str, catalog: Catalog, recipients: tuple[str, ...], today: date | None = None) -> PlacedPlan:
@@ -58,7 +71,11 @@ def place_program(text: str, catalog: Catalog, recipients: tuple[str, ...], toda
     ruling = check_program(given, program_hash(digest(text)), recipients, today or datetime.now(UTC).date())
     graph = program.graph
     outputs = with_room(graph, released(graph, optimised(graph, program.outputs).after))
-    placing = _Placing(outputs, lower_program(outputs), arrays, recipients)
+    lowered = lower_program(outputs)
+    placing = _Placing(outputs, lowered, arrays, recipients, _told_bound(lowered, given, recipients, catalog))
+    if placing.told:
+        bound = Bound(placing.told, placing.checked)
+        ruling = check_program(given, program_hash(digest(text)), recipients, today or datetime.now(UTC).date(), bound)
     found = replace(catalog, kept=(), broken=())
     steps, disclosures = placing.steps(), placing.disclosures(found)
     return PlacedPlan(text, catalog.engine, catalog.nodes, recipients, steps, disclosures, found, ruling=ruling)
@@ -115,24 +132,51 @@ def _facts(array: Array) -> str:
     return f"{described(array)}{norm}"
 
 
+def _told_bound(
+    lowered: Lowered, arrays: Iterable[OfferedArray], recipients: tuple[str, ...], catalog: Catalog
+) -> tuple[str, ...]:
+    """Who is told whether checked bounds hold: all parties of the run, as it ends for all. Nobody without bounds."""
+    everybody = dict.fromkeys((*catalog.nodes, *(each.owner for each in arrays), *recipients))
+    return tuple(everybody) if lowered.checked else ()
+
+
 @dataclass(frozen=True)
 class _Placing:
-    """A lowered program on its way to steps. arrays: by the names of inputs."""
+    """A lowered program on its way to steps. arrays: by the names of inputs. told: whether checked bounds hold."""
 
     outputs: Mapping[str, Node]
     lowered: Lowered
     arrays: Mapping[str, OfferedArray]
     recipients: tuple[str, ...]
+    told: tuple[str, ...]
 
     def steps(self) -> tuple[Step, ...]:
-        """All steps: owners' arrays, their shares, the program, a release for each output, and the result."""
-        given, places = self._inputs()
-        first = len(given) + 1
-        program = ProgramStep(self._program(first, places), self._sizes())
-        releases = tuple(self._release(program.operator, place) for place in range(len(self.outputs)))
+        """All steps: owners' arrays, their shares, the program, a release for each output, and the result.
+
+        A guard of checked bounds is before all releases.
+        """
+        given, inputs = self._inputs()
+        program = ProgramStep(self._program(len(given) + 1, inputs), self._sizes())
+        guards = (GuardStep(self._release(program.operator, 0, self.told)),) if self.told else ()
+        places = range(len(guards), len(program.operator.outputs))
+        releases = tuple(ReleaseStep(self._release(program.operator, place), ()) for place in places)
         arrays = tuple(self._result(*each) for each in zip(self.outputs.items(), releases, strict=True))
         result = ResultStep(releases[-1].id + 1, self.recipients, arrays)
-        return (*given, program, *releases, result)
+        return (*given, program, *guards, *releases, result)
+
+    @property
+    def checked(self) -> tuple[Origin, ...]:
+        """The owners' arrays of which it shows whether checked bounds hold."""
+        return self._sources(self.lowered.checked)
+
+    def _sources(self, nodes: Iterable[Node]) -> tuple[Origin, ...]:
+        """The owners' arrays behind nodes."""
+        return self._origins(reachable(nodes))
+
+    def _origins(self, nodes: Iterable[Node]) -> tuple[Origin, ...]:
+        """The owners' arrays that are among nodes."""
+        given = (self.arrays[each.operation.name] for each in nodes if isinstance(each.operation, ops.Input))
+        return tuple(dict.fromkeys(Origin(each.owner, each.name, None) for each in given))
 
     def _inputs(self) -> tuple[list[Step], tuple[Element, ...]]:
         """The steps that share each array once, and where the program finds them."""
@@ -150,19 +194,20 @@ class _Placing:
         return steps, tuple(places)
 
     def _program(self, step: int, inputs: tuple[Element, ...]) -> Program:
-        made = tuple(
-            Made(step + 1 + place, self.lowered.places[name], name, kind_of_array(node.array))
-            for place, (name, node) in enumerate(self.outputs.items())
-        )
-        return Program(step, inputs, self.lowered.instructions, made)
+        made = [(self.lowered.places[name], name, kind_of_array(node.array)) for name, node in self.outputs.items()]
+        if self.lowered.outside is not None:
+            made.insert(0, (self.lowered.outside, GUARD, BIT))
+        tables = tuple(Made(step + 1 + place, *each) for place, each in enumerate(made))
+        return Program(step, inputs, self.lowered.instructions, tables)
 
     def _sizes(self) -> str:
         return ", ".join(f"{node.array.size:,}" for node in self.outputs.values())
 
-    def _release(self, program: Program, place: int) -> ReleaseStep:
+    def _release(self, program: Program, place: int, told: tuple[str, ...] = ()) -> Release:
+        """The release of a table of the program. told: of the bit of checked bounds, who is told it."""
         made = program.outputs[place]
         step = program.outputs[-1].id + 1 + place
-        return ReleaseStep(Release(step, made.id, self.recipients, (made.column,), (), True), ())
+        return Release(step, made.id, told or self.recipients, (made.column,), (), True, guard=bool(told))
 
     def _result(self, output: tuple[str, Node], release: ReleaseStep) -> Result:
         name, array = output[0], output[1].array
@@ -170,13 +215,22 @@ class _Placing:
 
     def disclosures(self, catalog: Catalog) -> tuple[Disclosure, ...]:
         """What each release shows, and to clients how many elements that are."""
-        releases = [step for step in self.steps() if isinstance(step, ReleaseStep)]
+        steps = self.steps()
+        guards = [step for step in steps if isinstance(step, GuardStep)]
+        releases = [step for step in steps if isinstance(step, ReleaseStep)]
         pairs = list(zip(self.outputs.items(), releases, strict=True))
         inputs = behind(self.outputs, ops.Input)
-        outside = tuple(each for each in self.recipients if each not in catalog.nodes)
-        told = [_told(outside, node, release) for (_, node), release in pairs] if outside else []
-        opened = (self._opened(name, node, release, inputs[name]) for (name, node), release in pairs)
-        return (*self._sized(catalog), *told, *opened)
+        sizes: list[tuple[int, ReleaseStep | GuardStep]] = [(1, each) for each in guards]
+        sizes += [(node.array.size, each) for (_, node), each in pairs]
+        told = [_told(outside, *each) for each in sizes if (outside := _outside(each[1], catalog))]
+        bounds = [self._bound(each) for each in guards]
+        answers = [self._opened(name, node, release, inputs[name]) for (name, node), release in pairs]
+        return (*self._sized(catalog), *told, *bounds, *answers)
+
+    def _bound(self, guard: GuardStep) -> Disclosure:
+        uses = tuple(Use(each, ("program",)) for each in self.checked)
+        opened = OpenedBound((Named(GUARD, BIT),), len(self.lowered.checked))
+        return Disclosure(self.told, _site(guard), opened, Derivation(((GUARD, uses),), (), 1), (DisclosureRule.QUERY,))
 
     def _sized(self, catalog: Catalog) -> Iterator[Disclosure]:
         """The sizes of arrays, which their owners announce to the nodes."""
@@ -189,9 +243,7 @@ class _Placing:
 
     def _opened(self, name: str, node: Node, release: ReleaseStep, inputs: list[Node]) -> Disclosure:
         array = node.array
-        given = [self.arrays[each.operation.name] for each in inputs if isinstance(each.operation, ops.Input)]
-        sources = dict.fromkeys(Origin(each.owner, each.name, None) for each in given)
-        uses = tuple(Use(each, ("program",)) for each in sources)
+        uses = tuple(Use(each, ("program",)) for each in self._origins(inputs))
         opened = OpenedArray(
             name, (Named(name, kind_of_array(array)),), array.shape, array.dtype, array.fraction, error_of(array)
         )
@@ -206,10 +258,15 @@ def _shared(offered: OfferedArray, array: Array, step: int) -> tuple[Step, Step]
     return ArrayStep(step, offered.owner, offered.name, array.fraction), InputStep(step, shared, exact=offered.size)
 
 
-def _told(outside: tuple[str, ...], node: Node, release: ReleaseStep) -> Disclosure:
-    derivation = Derivation((), (), node.array.size)
+def _outside(release: ReleaseStep | GuardStep, catalog: Catalog) -> tuple[str, ...]:
+    """The recipients that are no nodes."""
+    return tuple(each for each in release.operator.to if each not in catalog.nodes)
+
+
+def _told(outside: tuple[str, ...], elements: int, release: ReleaseStep | GuardStep) -> Disclosure:
+    derivation = Derivation((), (), elements)
     return Disclosure(outside, _site(release), OpenedRows(), derivation, (DisclosureRule.QUERY,))
 
 
-def _site(release: ReleaseStep) -> Site:
+def _site(release: ReleaseStep | GuardStep) -> Site:
     return Site(release.id, release.operator.op)

@@ -1,7 +1,8 @@
 //! Comparisons of numbers within public bounds.
 
+use tacit_math::Plane;
 use tacit_mpc::circuits::{and_all, sign};
-use tacit_mpc::{Backend, Result, linear};
+use tacit_mpc::{Backend, Linear, Result, linear};
 
 use super::arithmetic::plus_public;
 use super::call::Call;
@@ -47,6 +48,38 @@ pub(super) fn equal<R: Element, B: Backend>(b: &mut B, calls: &[Call<'_, B>]) ->
     let differ = linear::xor_all(&first.iter().collect::<Vec<_>>(), &second.iter().collect::<Vec<_>>());
     let equal = and_all(b, rows.iter().sum(), differ)?;
     Ok(parted_bits::<B>(equal, &rows).into_iter().map(Shares::Bits).collect())
+}
+
+/// The bits of a < from or a > to: signs of distances from the ends, of those that the bounds do not prove.
+pub(super) fn outside<R: Element, B: Backend>(
+    b: &mut B,
+    calls: &[Call<'_, B>],
+    (from, to): Bounds,
+) -> Result<Vec<Shares<B>>> {
+    let bounds = calls[0].bounds(0);
+    let numbers: Vec<&B::Vector<R>> = calls.iter().map(|call| call.args[0].vector::<R>()).collect();
+    let below = numbers.iter().filter(|_| bounds.0 < from).map(|x| plus_public::<R, B>(b, x, -from));
+    let negated = |x: &&B::Vector<R>| linear::scale(*x, R::ONE.neg());
+    let above = numbers.iter().filter(|_| bounds.1 > to).map(|x| plus_public::<R, B>(b, &negated(x), to));
+    let distances: Vec<B::Vector<R>> = below.chain(above).collect();
+    if distances.is_empty() {
+        let none = |x: &&B::Vector<R>| Shares::Bits(b.public_bits(x.rows(), || Plane::zeros(x.rows())));
+        return Ok(numbers.iter().map(none).collect());
+    }
+    let mut bits = signs::<R, B>(b, &distances.iter().collect::<Vec<_>>(), outside_bits(bounds, (from, to)))?;
+    if bits.len() > calls.len() {
+        // No number is on both sides.
+        let above = bits.split_off(calls.len());
+        bits = bits.iter().zip(&above).map(|(below, above)| linear::xor(below, above)).collect();
+    }
+    Ok(bits.into_iter().map(Shares::Bits).collect())
+}
+
+/// The bits of the distances of a number from the ends of an interval, of those that its bounds do not prove.
+pub(super) fn outside_bits((low, high): Bounds, (from, to): Bounds) -> usize {
+    let below = if low < from { signed_bits((low - from, high - from)) } else { 0 };
+    let above = if high > to { signed_bits((to - high, to - low)) } else { 0 };
+    below.max(above)
 }
 
 /// a - b of each.

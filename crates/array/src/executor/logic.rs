@@ -5,7 +5,7 @@ use tacit_mpc::{Backend, Linear, Result, linear};
 
 use super::along::Axis;
 use super::call::Call;
-use crate::array::{Element, Shares};
+use crate::array::{Element, Shares, parted_bits};
 use crate::program::Operation;
 
 /// Bits as the numbers 0 and 1.
@@ -37,26 +37,48 @@ pub(super) fn of_bits<B: Backend>(b: &mut B, calls: &[Call<'_, B>], operation: &
             let differ = each(&then, &other, linear::xor);
             b.and_xor(&refs(&bits), &refs(&differ), &other.iter().map(Some).collect::<Vec<_>>())?
         }
-        Operation::Largest { axis } => {
-            calls.iter().map(|call| along(b, call, axis, true)).collect::<Result<Vec<_>>>()?
-        }
-        Operation::Smallest { axis } => {
-            calls.iter().map(|call| along(b, call, axis, false)).collect::<Result<Vec<_>>>()?
-        }
+        Operation::Largest { axis } => along(b, calls, axis, true)?,
+        Operation::Smallest { axis } => along(b, calls, axis, false)?,
         _ => unreachable!("rings are checked when a program is read"),
     };
     Ok(found.into_iter().map(Shares::Bits).collect())
 }
 
-/// The OR, or the AND, of the bits along an axis.
-fn along<B: Backend>(b: &mut B, call: &Call<'_, B>, axis: usize, one: bool) -> Result<B::Bits> {
-    let axis = Axis::of(&call.args[0].shape, axis);
-    let (lines, in_front) = (axis.lines(), axis.in_front());
-    let from = |step: usize| in_front[step * lines..(step + 1) * lines].to_vec();
-    let steps = (0..axis.length).map(|step| call.args[0].bits().map(lines, |plane| plane.gather(&from(step))));
-    let steps: Vec<B::Bits> = steps.map(|plane| if one { b.not(&plane) } else { plane }).collect();
-    let all = and_all(b, lines, steps)?;
-    Ok(if one { b.not(&all) } else { all })
+/// On a line of more bits than this halves meet, by a few operations on all bits; of as many one circuit takes each.
+const FEW: usize = 32;
+
+/// The ORs, or the ANDs, of the bits along an axis, of arrays that are equally long along it.
+fn along<B: Backend>(b: &mut B, calls: &[Call<'_, B>], axis: usize, one: bool) -> Result<Vec<B::Bits>> {
+    let axes: Vec<Axis> = calls.iter().map(|call| Axis::of(&call.args[0].shape, axis)).collect();
+    let in_front = |(call, axis): (&Call<'_, B>, &Axis)| {
+        let bits = call.args[0].bits().map(axis.elements(), |plane| plane.gather(&axis.in_front()));
+        if one { b.not(&bits) } else { bits }
+    };
+    let mut left: Vec<B::Bits> = calls.iter().zip(&axes).map(in_front).collect();
+    let mut length = axes[0].length;
+    let part = |bits: &B::Bits, start: usize, rows: usize| bits.map(rows, |plane| plane.slice(start, rows));
+    while length > FEW {
+        let half = length / 2;
+        let [first, second] = [0, half].map(|start| {
+            let halves =
+                left.iter().zip(&axes).map(|(bits, axis)| part(bits, start * axis.lines(), half * axis.lines()));
+            halves.collect::<Vec<B::Bits>>()
+        });
+        let met = and(b, &first, &second)?;
+        let rest =
+            |bits: &B::Bits, axis: &Axis| part(bits, 2 * half * axis.lines(), (length - 2 * half) * axis.lines());
+        let joined =
+            |((met, bits), axis): ((&B::Bits, &B::Bits), &Axis)| linear::concat_bits(&[met, &rest(bits, axis)]);
+        left = met.iter().zip(&left).zip(&axes).map(joined).collect();
+        length -= half;
+    }
+    let rows: Vec<usize> = axes.iter().map(|axis| axis.lines()).collect();
+    let step = |step: usize| {
+        let parts = left.iter().zip(&rows).map(|(bits, &rows)| part(bits, step * rows, rows));
+        linear::concat_bits(&parts.collect::<Vec<_>>().iter().collect::<Vec<_>>())
+    };
+    let all = and_all(b, rows.iter().sum(), (0..length).map(step).collect())?;
+    Ok(parted_bits::<B>(if one { b.not(&all) } else { all }, &rows))
 }
 
 fn and<B: Backend>(b: &mut B, x: &[B::Bits], y: &[B::Bits]) -> Result<Vec<B::Bits>> {

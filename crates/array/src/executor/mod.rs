@@ -125,6 +125,7 @@ fn group_of<B: Backend>(b: &mut B, kind: &Instruction, calls: &[Call<'_, B>]) ->
         Operation::Count {} => in_ring!(kind.ring, logic::count(b, calls))?,
         Operation::Less {} if ring != Ring::Bits => in_ring!(ring, comparisons::less(b, calls))?,
         Operation::Equal {} if ring != Ring::Bits => in_ring!(ring, comparisons::equal(b, calls))?,
+        Operation::Outside { from, to } => in_ring!(ring, comparisons::outside(b, calls, (from.0, to.0)))?,
         Operation::Select {} if kind.ring != Ring::Bits => in_ring!(kind.ring, choices::select(b, calls))?,
         Operation::Maximum {} if ring != Ring::Bits => in_ring!(ring, choices::extreme(b, calls, true))?,
         Operation::Minimum {} if ring != Ring::Bits => in_ring!(ring, choices::extreme(b, calls, false))?,

@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 
-use super::comparisons::{difference_bits, distance_bits, signed_bits};
+use super::comparisons::{difference_bits, distance_bits, outside_bits, signed_bits};
 use crate::program::{Instruction, Operation, Ring};
 
 /// What instructions agree in that share their rounds.
@@ -137,6 +137,7 @@ fn kind<'a>(all: &[Instruction], each: &'a Instruction, public: &[bool]) -> Opti
         }
         Operation::Truncate { .. } | Operation::Floor { .. } | Operation::Widen {} => true,
         Operation::Less {} | Operation::Equal {} => !of_bits || matches!(each.operation, Operation::Less {}),
+        Operation::Outside { .. } => true,
         Operation::Both {} | Operation::Either {} | Operation::Count {} | Operation::Select {} => true,
         Operation::Maximum {} | Operation::Minimum {} | Operation::Absolute {} | Operation::FloorDivide {} => true,
         Operation::Largest { .. } | Operation::Smallest { .. } | Operation::Place { .. } => true,
@@ -169,6 +170,11 @@ fn depends(each: &Instruction, args: &[&Instruction]) -> Vec<i128> {
     let width = match each.operation {
         Operation::Less {} | Operation::Maximum {} | Operation::Minimum {} => difference_bits(bounds[0], bounds[1]),
         Operation::Equal {} => distance_bits(bounds[0], bounds[1]),
+        Operation::Outside { from, to } => {
+            let ends = (from.0, to.0);
+            let sides = [bounds[0].0 < ends.0, bounds[0].1 > ends.1].map(i128::from);
+            return [&[outside_bits(bounds[0], ends) as i128], &sides[..]].concat();
+        }
         Operation::Absolute {} | Operation::Widen {} => signed_bits(bounds[0]),
         Operation::Largest { axis } | Operation::Smallest { axis } | Operation::Place { axis, .. } => {
             return vec![difference_bits(bounds[0], bounds[0]) as i128, args[0].shape[axis] as i128];

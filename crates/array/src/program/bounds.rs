@@ -19,6 +19,7 @@ pub fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
         Operation::Truncate { bits, .. } | Operation::Floor { bits } => cut(next.ring, *bits),
         Operation::Shift { bits } if *bits >= next.ring.bits() => Err(format!("it moves by {bits} bits")),
         Operation::Sample { bits } => sample(next, *bits),
+        Operation::Outside { from, to } => interval(args[0], from.0, to.0),
         Operation::FloorDivide {} if args[1].low <= 0 => Err("its divisor may be zero or less".into()),
         _ => Ok(()),
     }
@@ -38,6 +39,13 @@ fn constants(next: &Instruction, values: &[Integer]) -> Result<(), String> {
         Some(Integer(outside)) => Err(format!("the constant {outside} is not within its bounds")),
         None => Ok(()),
     }
+}
+
+/// An interval within the ring of an array.
+fn interval(of: &Instruction, from: i128, to: i128) -> Result<(), String> {
+    let limit = limit(of.ring);
+    let within = -limit < from && from <= to && to < limit;
+    if within { Ok(()) } else { Err(format!("no numbers of the ring are from {from} to {to}")) }
 }
 
 fn sample(next: &Instruction, bits: usize) -> Result<(), String> {

@@ -73,6 +73,13 @@ pub enum Operation {
     Less {},
     /// Whether a = b.
     Equal {},
+    /// Whether a < from or a > to.
+    Outside {
+        /// The least number that is not outside.
+        from: Integer,
+        /// The largest number that is not outside.
+        to: Integer,
+    },
     /// Whether a bit is not set.
     Not {},
     /// Whether two bits are set.
@@ -185,6 +192,7 @@ impl Operation {
             | Self::Sum { .. }
             | Self::CumulativeSum { .. }
             | Self::Not {}
+            | Self::Outside { .. }
             | Self::Count {}
             | Self::Absolute {}
             | Self::Function { .. }

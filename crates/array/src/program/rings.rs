@@ -24,6 +24,7 @@ pub fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
         }
         Operation::Matmul { .. } => ring != Ring::Bits && product(ring, &rings),
         Operation::Less {} | Operation::Equal {} => ring == Ring::Bits && rings[0] == rings[1],
+        Operation::Outside { .. } => ring == Ring::Bits && rings[0] != Ring::Bits,
         Operation::Not {} | Operation::Both {} | Operation::Either {} | Operation::Differ {} => {
             ring == Ring::Bits && rings.iter().all(|&arg| arg == Ring::Bits)
         }

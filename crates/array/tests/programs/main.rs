@@ -8,4 +8,5 @@ mod plain;
 mod random;
 mod reading;
 mod rounds;
+mod withheld;
 mod world;

@@ -183,6 +183,46 @@ fn comparisons_are_of_the_widths_that_bounds_say() {
 }
 
 #[test]
+fn numbers_are_outside_of_an_interval_on_either_side() {
+    let most = (1 << 61) - 1;
+    for (bounds, ends) in [
+        ((-8, 7), [(-3, 3), (-8, 6), (-7, 7), (0, 0), (-8, 7), (9, 11)]),
+        ((-most, most), [(-5, 5), (-most, 5), (1 - most, most), (0, most - 1), (most, most), (-1, 1 << 50)]),
+    ] {
+        for (from, to) in ends {
+            let operation = json!({"op": "outside", "from": from.to_string(), "to": to.to_string()});
+            for ring in [64, 128] {
+                on("outside", operation.clone(), &[(&[40], ring, bounds)], (&[40], 1, BITS));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_bit_of_many_is_found() {
+    for length in [31, 32, 33, 64, 101] {
+        let mut writer = Writer::default();
+        let x = writer.input(&[length, 2], 64, (0, 2 * length as i128));
+        let operation = json!({"op": "outside", "from": "0", "to": (2 * length - 1).to_string()});
+        let outside = writer.node(operation, &[x], &[length, 2], 1, BITS);
+        let any = [(0, 2), (1, length)]
+            .map(|(axis, lines)| writer.node(json!({"op": "largest", "axis": axis}), &[outside], &[lines], 1, BITS));
+        let program = writer.program();
+        for place in 0..2 * length {
+            let values = (0..2 * length).map(|i| if i == place { 2 * length as i128 } else { i as i128 }).collect();
+            let given = [Plain::new(&[length, 2], values)];
+            let found = in_clear(&program, &given, &any);
+            let expected = results(&program, &given);
+            assert_eq!(found, any.map(|node| expected[node].values.clone()), "{place} of {length}");
+        }
+        for op in ["largest", "smallest"] {
+            on(op, json!({"op": op, "axis": 0}), &[(&[length, 2], 1, BITS)], (&[2], 1, BITS));
+            on(op, json!({"op": op, "axis": 1}), &[(&[2, length], 1, BITS)], (&[2], 1, BITS));
+        }
+    }
+}
+
+#[test]
 fn bits_have_their_logic() {
     let inputs: [(&[usize], u32, _); 3] = [(&[2, 33], 1, BITS), (&[33], 1, BITS), (&[2, 1], 1, BITS)];
     for op in ["both", "either", "differ", "less", "equal", "maximum", "minimum"] {

@@ -84,6 +84,7 @@ fn element(each: &Instruction, args: &[&Plain], index: &[usize]) -> i128 {
         Operation::Widen {} | Operation::Narrow {} | Operation::Count {} | Operation::Broadcast {} => of(0),
         Operation::Less {} => bit(of(0) < of(1)),
         Operation::Equal {} => bit(of(0) == of(1)),
+        Operation::Outside { from, to } => bit(of(0) < from.0 || of(0) > to.0),
         Operation::Not {} => 1 - of(0),
         Operation::Both {} => of(0) & of(1),
         Operation::Either {} => of(0) | of(1),

@@ -122,6 +122,10 @@ fn bounds_stay_in_the_ring_with_two_bits_to_spare() {
     let product = json!({"op": "multiply", "cut": 30, "floor": false});
     refused(node(product, &[0, 0], &[2, 3], 64, "0", "4294967298"), "leaves the ring before it is cut");
     refused(node(json!({"op": "floor_divide"}), &[0, 0], &[2, 3], 64, "-8", "8"), "its divisor may be zero");
+    let outside =
+        |from: &str, to: &str| node(json!({"op": "outside", "from": from, "to": to}), &[0], &[2, 3], 1, "0", "1");
+    refused(outside("3", "2"), "no numbers of the ring are from 3 to 2");
+    refused(outside("0", &limit), "no numbers of the ring are from 0 to");
     let constant = node(json!({"op": "constant", "values": ["10"]}), &[], &[1], 64, "0", "9");
     assert!(refusal(&[constant]).contains("the constant 10 is not within its bounds"));
 }

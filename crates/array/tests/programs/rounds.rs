@@ -71,6 +71,22 @@ fn lines_of_several_arrays_share_their_rounds() {
 }
 
 #[test]
+fn checks_of_several_arrays_share_their_rounds() {
+    let mut writer = Writer::default();
+    let any: Vec<usize> = [1, 3, 2]
+        .map(|columns| {
+            let x = writer.input(&[70, columns], 64, BOUNDS);
+            let operation = json!({"op": "outside", "from": "-900", "to": "900"});
+            let outside = writer.node(operation, &[x], &[70, columns], 1, (0, 1));
+            writer.node(json!({"op": "largest", "axis": 0}), &[outside], &[columns], 1, (0, 1))
+        })
+        .to_vec();
+    let program = writer.program();
+    let [one, three] = [&any[1..2], &any[..]].map(|outputs| declared::<Rep3>(&program, outputs).rounds);
+    assert_eq!(one, three);
+}
+
+#[test]
 fn what_waits_longest_goes_first() {
     let mut writer = Writer::default();
     let x = writer.input(&[4], 64, BOUNDS);

@@ -2,19 +2,19 @@
 
 use tacit_math::matrix::Convolution;
 use tacit_math::{Plane, Prg, Ring};
-use tacit_mpc::backends::{Networked, Rep3};
+use tacit_mpc::backends::{Networked, Rep3, Two};
 use tacit_mpc::circuits::{Evaluation, Function};
 use tacit_mpc::{
     Apart, Backend, Bilinear, Block, Form, Linear, LinearScan, MatrixProduct, Place, Result, Rows, Shape, Split,
 };
 use tacit_net::PartyId;
-use tacit_views::{Kind, Run, View, leaks, play, repeats, seed};
+use tacit_views::{Kind, Run, View, biased, constants, correlated, leaks, play, repeats, seed};
 
 use crate::permits::{permit, size_permit};
-use crate::watched::{Watched, bundle, clear};
+use crate::watched::{Shared, Watched, bundle, clear};
 use crate::world::{
     Effort, Ends, LARGE, PARTIES, Program, SIZES, SMALL, Source, THIN, Told, assert_silent, check, check_words, dealt,
-    shape, tidy,
+    plain, shape, tidy, watch,
 };
 
 /// One method on some columns.
@@ -340,6 +340,48 @@ fn products_of_arrays_tell_three_nodes_nothing() {
 fn methods_of_three_nodes_tell_nothing_at_any_size() {
     look_at::<Rep3>(Method::ALL, &[10, 65], &Source::ALL, LARGE);
     look_at::<Rep3>(Method::ALL, &SIZES, &[Source::Worked], LARGE);
+}
+
+/// That bits which nodes draw together are uniform to each node, whatever it has and has drawn.
+fn drawn_together<B: Told + 'static>() {
+    // More than there are bits: two planes, as two components, as what generators gave, and in clear.
+    const RUNS: usize = 1000;
+    let nodes = watch::<B>(RUNS, THIN, |mut b, _| {
+        let bits = b.random_bits(&[64, 64]);
+        let drawn: Rows<Watched<B>> = Rows { bits, ..Rows::empty(64) };
+        Ok((b, Ends { begin: vec![], end: bundle("end", &drawn), declared: View::default() }))
+    });
+    for own in &nodes {
+        let run = |run: usize| {
+            let mut view = View::default();
+            for call in &own[run] {
+                view.extend(call.seen.clone());
+                call.shared.iter().flat_map(|shared| &shared.components).for_each(|component| {
+                    view.add(Kind::Own, call.name, component.clone());
+                });
+            }
+            let ends: Vec<&Shared> = nodes.iter().map(|node| &node[run][node[run].len() - 1].shared[0]).collect();
+            let secret = View::default().with(Kind::Own, "bits", plain(&ends));
+            Run { view, known: View::default(), secret }
+        };
+        let runs: Vec<Run> = (0..RUNS).map(run).collect();
+        assert_eq!(runs[0].secret.bits(), 2 * 64);
+        assert_eq!(runs[0].view.only(&[Kind::Received]).bits(), 0, "nothing is sent");
+        assert!(runs[0].view.only(&[Kind::Own]).bits() >= 2 * 64, "the node's components are looked at");
+        assert_eq!(leaks(&runs), [], "no combination of what a node has says a bit");
+        assert_eq!(correlated(&runs), [], "nor does any bit lean to one");
+        let bits: Vec<View> = runs.into_iter().map(|run| run.secret).collect();
+        assert_eq!(biased(&bits), [], "every bit is uniform");
+        assert_eq!(constants(&bits), [], "and independent of the others");
+        assert_eq!(repeats(&bits, 8), [], "in every run");
+    }
+}
+
+// views: Rep3::random_bits Two::random_bits
+#[test]
+fn bits_that_nodes_draw_together_are_known_to_none() {
+    drawn_together::<Rep3>();
+    drawn_together::<Two>();
 }
 
 /// Columns of every kind.

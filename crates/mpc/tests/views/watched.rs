@@ -326,7 +326,8 @@ impl<B: Networked> Backend for Watched<B> {
     }
 
     fn random_bits(&mut self, rows: &[usize]) -> Vec<Self::Bits> {
-        self.inner.random_bits(rows)
+        let results = |out: &Vec<B::Bits>| (planes("drawn", out), nothing());
+        self.call("random_bits", vec![], |b| Ok(b.random_bits(rows)), results).expect("nothing is sent")
     }
 
     fn narrow(&self, x: &Self::Vector<u128>) -> Self::Vector<u64> {

@@ -4,10 +4,12 @@
 use std::collections::HashMap;
 
 use serde_json::{Value as Json, json};
-use tacit_net::Options;
-use tacit_run::{Conditions, Link, Memory, OperatorCost, Prices, Session, cost};
+use tacit_net::{Fault, Options};
+use tacit_run::{Conditions, Link, Memory, OperatorCost, Prices, RunError, Session, cost, permits};
 
-use super::world::{ENGINES, Opened, Plan, RING, columns, drive, in_clear, over_tls, sessions, table, together};
+use super::world::{
+    ENGINES, Opened, Plan, RING, bits, columns, drive, in_clear, nodes as nodes_of, over_tls, sessions, table, together,
+};
 
 const ROWS: usize = 300;
 
@@ -118,4 +120,118 @@ fn a_program_runs_within_what_it_declares_of_memory() {
             assert_eq!(ends.iter().all(Result::is_ok), fits, "{engine} with {budget} bytes");
         }
     }
+}
+
+/// The sum of ann's numbers and of those of gus, who is no node, where ann's are checked to be within `most`.
+fn guarded(engine: &str, most: i64) -> Plan {
+    let kinds = columns(&[("x", RING.into())]);
+    let input = |id: usize, owner: &str| {
+        format!(r#"{{"id":{id},"op":"input","owner":"{owner}","columns":{kinds},"rows":null}}"#)
+    };
+    let outside = json!({"op": "outside", "from": (-most).to_string(), "to": most.to_string()});
+    let nodes = [
+        node(json!({"op": "input", "index": 0}), &[], &[ROWS], 64, 1000),
+        node(json!({"op": "input", "index": 1}), &[], &[ROWS], 64, 1000),
+        node(outside, &[0], &[ROWS], 1, 1),
+        node(json!({"op": "largest", "axis": 0}), &[2], &[], 1, 1),
+        node(json!({"op": "reshape"}), &[0], &[ROWS], 64, most),
+        node(json!({"op": "add"}), &[4, 1], &[ROWS], 64, 1000 + most),
+    ];
+    let bit: Json = serde_json::from_str(&bits(1)).expect("a kind");
+    let ring: Json = serde_json::from_str(RING).expect("a kind");
+    let outputs = [
+        json!({"id": 4, "node": 3, "column": "outside", "kind": bit}),
+        json!({"id": 5, "node": 5, "column": "x", "kind": ring}),
+    ];
+    let inputs = [json!({"step": 1, "column": "x"}), json!({"step": 2, "column": "x"})];
+    let program = json!({"id": 3, "op": "program", "inputs": inputs, "nodes": nodes, "outputs": outputs});
+    let mut everybody = nodes_of(engine);
+    everybody.push("gus".into());
+    let release = |id: usize, input: usize, to: &[String], column: &str, guard: bool| {
+        let mut step =
+            json!({"id": id, "op": "release", "input": input, "to": to, "columns": [column], "ordered": true});
+        step["guard"] = json!(guard);
+        step.to_string()
+    };
+    let steps = [
+        input(1, "ann"),
+        input(2, "gus"),
+        program.to_string(),
+        release(6, 4, &everybody, "outside", true),
+        release(7, 5, &everybody[..1], "x", false),
+    ];
+    let [ann, gus] = numbers();
+    Plan::new(&steps, [(1, table(&[("x", &ann)])), (2, table(&[("x", &gus)]))])
+}
+
+/// What a step sent, at each node.
+fn sent(sessions: &[Session], step: &str) -> Vec<(u64, u64)> {
+    let of = |session: &Session| session.metrics(false).into_iter().find(|metered| metered.step == step);
+    sessions.iter().filter_map(of).map(|metered| (metered.rounds, metered.bytes_sent)).collect()
+}
+
+#[test]
+fn a_bound_that_does_not_hold_ends_the_run_alike_at_every_party() {
+    for engine in ENGINES {
+        let [holds, fails] = [(1000, true), (900, false)].map(|(most, expected)| {
+            let plan = guarded(engine, most);
+            let sessions = sessions(&plan, engine);
+            let ends = together(&sessions, |session| drive(session, &plan, None, false));
+            assert_eq!(ends.len(), nodes_of(engine).len() + 1);
+            for (session, end) in sessions.iter().zip(ends) {
+                match end {
+                    Ok(opened) if expected => assert_eq!(opened.contains_key(&7), session.me() == "ann"),
+                    Err(error) if !expected => assert_withheld(&error),
+                    _ => panic!("{} on {engine} with {most}", session.me()),
+                }
+                assert!(expected || matches!(session.close(), Err(RunError::Ended(_))), "it has ended");
+                let released = session.metrics(false).iter().any(|metered| metered.step == "7.release");
+                assert_eq!(released, expected, "nothing is executed behind a guard that is set");
+            }
+            assert!(sent(&sessions, "3.program").len() >= nodes_of(engine).len());
+            ["3.program", "6.release"].map(|step| sent(&sessions, step))
+        });
+        // A bound of 1000 is proved, so that its comparison costs nothing: the guard alone is alike.
+        assert_eq!(holds[1], fails[1], "{engine}");
+    }
+}
+
+#[test]
+fn a_bound_that_does_not_hold_ends_the_run_over_tls() {
+    let plan = guarded("rep3", 900);
+    let names: Vec<String> = plan.parties("rep3").names().cloned().collect();
+    let ends = over_tls(&names, |_| plan.agreement("rep3"), |session| drive(session, &plan, None, false));
+    assert_eq!(ends.len(), 4);
+    ends.into_iter().for_each(|end| assert_withheld(&end.expect_err("it does not hold")));
+    let error = session_in_clear(&plan).expect_err("it does not hold");
+    assert_withheld(&error);
+}
+
+fn assert_withheld(error: &RunError) {
+    assert_eq!(error.fault(), Fault::Withheld, "{error}");
+    assert_eq!(error.place(), [None, Some("6.release")]);
+    assert!(error.to_string().starts_with("a bound that the program checks does not hold"), "{error}");
+}
+
+fn session_in_clear(plan: &Plan) -> Result<Opened, RunError> {
+    let session = Session::clear(&plan.agreement("clear")).expect("a plan");
+    drive(&session, plan, None, true)
+}
+
+#[test]
+fn a_guard_is_one_bit_to_all_parties() {
+    let plan = guarded("rep3", 900);
+    let refusal = |change: &dyn Fn(&mut Json)| {
+        let mut steps: Vec<Json> = serde_json::from_str(&plan.operators).expect("operators");
+        change(&mut steps[3]);
+        let steps = Json::from(steps).to_string();
+        permits("rep3", &steps, &plan.parties("rep3")).expect_err("it is no guard").to_string()
+    };
+    let refused = "6.release: the plan guards a run by something else than one bit that all parties are told";
+    assert_eq!(refusal(&|guard| guard["to"] = json!(["ann", "bob", "cyd"])), refused);
+    let numbers = |guard: &mut Json| {
+        guard["input"] = json!(5);
+        guard["columns"] = json!(["x"]);
+    };
+    assert_eq!(refusal(&numbers), refused);
 }

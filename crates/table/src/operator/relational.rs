@@ -401,4 +401,7 @@ pub struct Release {
     /// No more rows than this are valid, so that no more are opened; None: all rows of the table are.
     #[serde(default)]
     pub most: Option<usize>,
+    /// Whether it is one bit, opened to all parties, which ends the run where it is set.
+    #[serde(default)]
+    pub guard: bool,
 }

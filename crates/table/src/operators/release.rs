@@ -6,6 +6,9 @@
 //! learn the number of valid rows, and the public number of opened rows. Where the plan bounds the valid rows by fewer
 //! than the table has, these come to the front first, and no others are opened. A recipient that is a client of the
 //! nodes does not know that number before, and telling it needs a permit of its own.
+//!
+//! A guard opens one bit to all parties of the run. Where it is set every party ends the run by itself: nothing behind
+//! it is opened, and nobody has to be told why.
 
 use std::sync::Arc;
 
@@ -14,7 +17,7 @@ use tacit_mpc::{Backend, Block, OpenedColumn, Permit, PermitKind, Permits, Rows,
 
 use super::order::stated;
 use crate::bundle::bundle_taken;
-use crate::data::DataTable;
+use crate::data::{ColumnData, DataColumn, DataTable};
 use crate::decode::decode;
 use crate::error::{Result, TableError};
 use crate::mask::{keep_all, present};
@@ -39,7 +42,29 @@ pub(crate) fn release<B: Backend>(
         permit.check_rows(opened_rows(&table, release) as u64)?;
     }
     let Masked { rows, layout } = masked(b, table, release)?;
-    Ok(b.open(&rows, opening)?.map(|block| layout.decode(block)))
+    let opened = b.open(&rows, opening)?.map(|block| layout.decode(block));
+    opened.map(|table| unless_set(release, table)).transpose()
+}
+
+/// What was opened, unless it is a guard that is set.
+///
+/// # Errors
+/// [`TableError::Withheld`].
+pub(crate) fn unless_set(release: &Release, opened: DataTable) -> Result<DataTable> {
+    let holds = |column: &DataColumn| match &column.data {
+        ColumnData::Booleans(bits) => bits.words().iter().all(|&word| word == 0),
+        _ => false,
+    };
+    if release.guard && !opened.columns.iter().all(holds) { Err(TableError::Withheld) } else { Ok(opened) }
+}
+
+/// Checks that a guard is one bit of one row, and that all parties of the run are told it.
+fn check_guard<B: Backend>(parties: &Parties, table: &Table<B>, release: &Release) -> Result<()> {
+    let one = |value: &Arc<Value<B>>| value.kind == Kind::TRUTH && value.encoding == Encoding::Int;
+    let values = table.values(&release.columns)?;
+    let is_bit = table.rows == 1 && table.valid.is_none() && values.len() == 1 && values.iter().all(one);
+    let to_all = parties.names().all(|party| release.to.contains(party));
+    if is_bit && to_all { Ok(()) } else { Err(WrongInput::Guard.into()) }
 }
 
 /// What a release may show.
@@ -61,6 +86,9 @@ pub(crate) fn allowed<B: Backend>(
     release: &Release,
 ) -> Result<Allowed> {
     let site = format!("{}.release", release.id);
+    if release.guard {
+        check_guard(parties, table, release)?;
+    }
     let values = table.values(&release.columns)?;
     if let Some(hashed) = release.columns.iter().zip(&values).find(|(_, value)| value.encoding == Encoding::Hash) {
         return Err(WrongInput::OpenedHash { name: hashed.0.clone() }.into());

@@ -16,6 +16,7 @@ mod moving;
 mod permits;
 mod plain;
 mod plays;
+mod programs;
 mod shown;
 mod trusted;
 #[path = "../../../mpc/tests/views/watched.rs"]

@@ -277,7 +277,7 @@ impl Play for Operated<'_> {
             }
             executor.backend_mut().inner_mut().hear(public);
             put_in_order(&mut executor, case, &mut tables);
-            let _out = executor.run(step, tables).unwrap_or_else(|error| panic!("{error}"));
+            let _out = executor.make(step, tables).unwrap_or_else(|error| panic!("{error}"));
             let b = executor.into_backend();
             let end = b.latest();
             return (b, Ends { begin, end, declared });
@@ -464,7 +464,8 @@ fn check_revealed(name: &str, call: &Call, labels: Option<fn(usize) -> Vec<u64>>
 }
 
 /// The names of results in calls.
-const RESULTS: [&str; 15] = [
+const RESULTS: [&str; 16] = [
+    "drawn",
     "product",
     "conjunctions",
     "outputs",

@@ -11,6 +11,7 @@ from tacit.plan.physical import values
 from tacit.plan.physical.placed import (
     ArrayStep,
     DropStep,
+    GuardStep,
     InputStep,
     KeepStep,
     KeptStep,
@@ -40,7 +41,16 @@ def where(step: Step, engine: str) -> str:
             return f"{kind}({', '.join(side.owner for side in step.sides)})"
         case DropStep():
             return f"local({', '.join(step.parties)})"
-        case InputStep() | KeysStep() | KeptStep() | SecureStep() | ProgramStep() | KeepStep() | ReleaseStep():
+        case (
+            InputStep()
+            | KeysStep()
+            | KeptStep()
+            | SecureStep()
+            | ProgramStep()
+            | KeepStep()
+            | GuardStep()
+            | ReleaseStep()
+        ):
             return f"mpc({engine})"
 
 
@@ -89,7 +99,9 @@ def rows(step: Step) -> str:
             return f"{step.operator.rows:,}"
         case SecureStep() | ProgramStep() | KeepStep():
             return step.rows_bound
-        case LocalStep() | ArrayStep() | KeysStep() | ReleaseStep() | TailStep() | ResultStep() | DropStep():
+        case LocalStep() | ArrayStep() | KeysStep() | GuardStep() | ReleaseStep() | TailStep() | ResultStep():
+            return ""
+        case DropStep():
             return ""
 
 
@@ -162,6 +174,8 @@ def operator_text(operator: ops.Operator) -> str:
             return f"{', '.join(each.column for each in operator.outputs)} by {count} operations on steps {taken}"
         case ops.Keep():
             return f"keep {', '.join(operator.columns)} as {operator.table}"
+        case ops.Release(guard=True):
+            return f"open to {', '.join(operator.to)} whether a checked bound does not hold, which ends the run"
         case ops.Release():
             order = " in order" if operator.ordered else ""
             return f"open {', '.join(operator.columns)} to {', '.join(operator.to)}{order}"

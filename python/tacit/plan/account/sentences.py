@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal as OneOf
 
 from tacit.plan.account.origins import origins
-from tacit.plan.account.phrases import counted, deciding, listed, plain, value_text
+from tacit.plan.account.phrases import columns_text, counted, deciding, listed, plain, value_text
 from tacit.plan.account.programs import made_of, result_text
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.facts.catalog import DisclosureRule
@@ -23,6 +23,7 @@ from tacit.plan.physical.disclosure import (
     NumberOfIds,
     NumberOfMatches,
     OpenedArray,
+    OpenedBound,
     OpenedColumns,
     OpenedRows,
     SeenKeys,
@@ -31,6 +32,7 @@ from tacit.plan.physical.disclosure import (
 EachRow = OneOf["row", "group", "whole", "element"]
 """A row of tables, a group of them, or all of them together; an element of a program's results."""
 
+HOLDS = "the bound that the program checks holds"
 BY_QUESTION = "each party that takes part, by starting this question"
 BY_OFFER = {
     DisclosureRule.UNDECLARED_ROWS: "declaring no number of rows that true ones are filled up to",
@@ -74,9 +76,18 @@ def what(disclosure: Disclosure) -> str:
         case OpenedArray():
             made = "; ".join(text for _, text in outputs(disclosure))
             return f"the result {plain(disclosure.shown.name)} ({made})"
+        case OpenedBound():
+            return _bound(disclosure, disclosure.shown)
         case OpenedColumns():
             parts = [f"{name}: {made}" for name, made in (*outputs(disclosure), *beyond(disclosure))]
             return f"the answer, {rows(disclosure)} ({'; '.join(parts)})"
+
+
+def _bound(disclosure: Disclosure, shown: OpenedBound) -> str:
+    """Whether checked bounds hold, and of which arrays that depends."""
+    ((_, uses),) = disclosure.derivation.values
+    checks = f"all {shown.checks:,} bounds that the program checks hold" if shown.checks > 1 else HOLDS
+    return f"one bit: whether {checks}, which depends on {columns_text(origins(uses), disclosure.recipients)}"
 
 
 def _left(disclosure: Disclosure, counted: CountedRows) -> str:
@@ -200,6 +211,8 @@ def reason(disclosure: Disclosure) -> str:
             return "it orders the rows in clear, which is faster than sorting secret shares"
         case OpenedArray():
             return "the program reveals it"
+        case OpenedBound():
+            return "a bound that does not hold ends the run, and nothing else is revealed then"
         case OpenedColumns(beyond=()):
             return "the question asks for it"
         case OpenedColumns():
@@ -230,7 +243,7 @@ def _owners(disclosure: Disclosure) -> tuple[str, ...]:
             uses = [use for _, made in derivation.values for use in made] + [*derivation.presence]
             owners = dict.fromkeys(use.source.owner for use in uses)
             return tuple(each for each in owners if each is not None and each not in disclosure.recipients)
-        case ArrayRows() | OpenedColumns() | OpenedArray() | OpenedRows() | KeptRows():
+        case ArrayRows() | OpenedColumns() | OpenedArray() | OpenedBound() | OpenedRows() | KeptRows():
             return ()
 
 

@@ -27,7 +27,15 @@ from tacit.plan.account.sizes import declared_sizes, keeping, own_sizes
 from tacit.plan.algebra.bounds import UNDECLARED_ROWS
 from tacit.plan.facts.allowances import Allowance, Ruling
 from tacit.plan.facts.sources import Use
-from tacit.plan.physical.disclosure import ArrayRows, Disclosure, DisclosureKind, OpenedArray, OpenedColumns, OpenedRows
+from tacit.plan.physical.disclosure import (
+    ArrayRows,
+    Disclosure,
+    DisclosureKind,
+    OpenedArray,
+    OpenedBound,
+    OpenedColumns,
+    OpenedRows,
+)
 from tacit.plan.physical.placed import DropStep, InputStep, KeepStep, KeptStep, PlacedPlan, ProgramStep, PsiStep
 
 NOTHING_ELSE = "Nobody learns anything else."
@@ -74,7 +82,8 @@ class Answered:
 
 @dataclass(frozen=True)
 class Besides:
-    """What parties learn besides the answer: a number of rows, which of their rows match, or keys that they order."""
+    """What parties learn besides the answer: a number of rows, which of their rows match, keys that they order, or
+    whether checked bounds hold."""
 
     recipients: tuple[str, ...]
     kind: DisclosureKind
@@ -110,7 +119,9 @@ class Statement:
 def statement(plan: PlacedPlan) -> Statement:
     """The statement of a plan."""
     told = [
-        each for each in plan.disclosures if each.kind in ("keys", "size", "matches") and not _is_public(each, plan)
+        each
+        for each in plan.disclosures
+        if each.kind in ("keys", "size", "matches", "bound") and not _is_public(each, plan)
     ]
     opened = [each for each in plan.disclosures if each.kind in ("answer", "value")]
     sizes, parties = declared_sizes(plan), takes_part(plan)
@@ -235,6 +246,8 @@ def _besides(disclosure: Disclosure, plan: PlacedPlan) -> Besides:
     )
     derivation = disclosure.derivation
     sources, most = origins(derivation.presence, rows=True), derivation.rows
+    if isinstance(disclosure.shown, OpenedBound):
+        sources = origins(use for _, uses in derivation.values for use in uses)
     rules = tuple(rule.value for rule in disclosure.rules)
     return Besides(who, disclosure.kind, disclosure.site.name, sentence, most, sources, rules)
 

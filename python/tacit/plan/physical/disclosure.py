@@ -16,7 +16,7 @@ from tacit.plan.physical.record import Record
 from tacit.plan.rules.push_up import Beyond
 
 PermitKind = OneOf["answer", "value", "size", "matches", "keys", "count"]
-DisclosureKind = OneOf["answer", "value", "keys", "size", "matches"]
+DisclosureKind = OneOf["answer", "value", "keys", "size", "matches", "bound"]
 
 
 @dataclass(frozen=True)
@@ -144,6 +144,17 @@ class OpenedArray:
 
 
 @dataclass(frozen=True)
+class OpenedBound:
+    """One bit: whether any bound that a program checks does not hold. It ends the run.
+
+    columns: the one that is opened, with its kind. checks: how many arrays are checked.
+    """
+
+    columns: tuple[Named, ...]
+    checks: int
+
+
+@dataclass(frozen=True)
 class OpenedRows:
     """How many rows the nodes open, the ones that do not count included, which only the nodes know before."""
 
@@ -187,6 +198,7 @@ Shown = (
     | NumberOfMatches
     | NumberOfIds
     | OpenedArray
+    | OpenedBound
     | OpenedColumns
     | OpenedRows
     | KeptRows
@@ -225,13 +237,15 @@ class Disclosure:
     def kind(self) -> DisclosureKind:
         """What it is: "answer" (the query's own result) or "value" (opened values beyond the answer). "keys": values of
         columns by which rows are sliced, or that one party sees in a random order. "size": a number of rows. "matches":
-        which rows match.
+        which rows match. "bound": whether a bound that is checked does not hold.
         """
         match self.shown:
             case OpenedColumns(beyond=beyond):
                 return "value" if beyond else "answer"
             case OpenedArray():
                 return "answer"
+            case OpenedBound():
+                return "bound"
             case (
                 AnnouncedRows()
                 | ArrayRows()
@@ -254,16 +268,17 @@ class Disclosure:
         """The right to show this and nothing else, as the native session checks it. None if no session shows it."""
         if isinstance(self.shown, KeptRows):
             return None
-        opened = self.shown if isinstance(self.shown, OpenedColumns | OpenedArray | KeyValues | SeenKeys) else None
-        columns = () if opened is None else opened.columns
+        with_columns = OpenedColumns | OpenedArray | OpenedBound | KeyValues | SeenKeys
+        columns = self.shown.columns if isinstance(self.shown, with_columns) else ()
         return Permit(self.site.name, self._permitted, self.recipients, columns, self.derivation.rows)
 
     @property
     def _permitted(self) -> PermitKind:
         match self.shown:
-            case KeyValues():
+            case KeyValues() | OpenedBound():
                 return "value"
             case CountedRows():
                 return "count"
             case _:
+                assert self.kind != "bound", "its permit is that of a value"
                 return self.kind

@@ -10,13 +10,11 @@ from tacit.plan.algebra.bounds import Range
 from tacit.plan.facts.kinds import Kind, width_of
 from tacit.plan.physical.operators import Instruction, Parameter
 from tacit.plan.programs import operations as ops
-from tacit.plan.programs.facts import SLACK, Array
+from tacit.plan.programs.facts import SLACK, Array, Shape
 from tacit.plan.programs.forms import name_of, parameters
-from tacit.plan.programs.nodes import Node, reachable, uses
+from tacit.plan.programs.nodes import Node, is_checked, reachable, uses
 from tacit.plan.programs.operations import Operation
 from tacit.plan.programs.refusals import ProgramError
-
-CHECKS = "the engines do not check bounds yet; bound the array with np.clip"
 
 
 def kind_of_array(array: Array) -> Kind:
@@ -37,11 +35,17 @@ def instruction_of(array: Array, op: str, args: tuple[int, ...], **parameters: P
 
 @dataclass(frozen=True)
 class Lowered:
-    """Instructions in order. inputs: the nodes of what is given, in the order of their indices. places: of outputs."""
+    """Instructions in order. inputs: the nodes of what is given, in the order of their indices. places: of outputs.
+
+    checked: the nodes whose bounds are checked while it runs. outside: the place of the bit that says whether any of
+    them does not hold; None where nothing is checked.
+    """
 
     instructions: tuple[Instruction, ...]
     inputs: tuple[Node, ...]
     places: Mapping[str, int]
+    checked: tuple[Node, ...]
+    outside: int | None
 
 
 def lower_program(outputs: Mapping[str, Node]) -> Lowered:
@@ -51,7 +55,9 @@ def lower_program(outputs: Mapping[str, Node]) -> Lowered:
     for node in nodes:
         lowering.add(node)
     places = {name: lowering.places[node.number] for name, node in outputs.items()}
-    return Lowered(tuple(lowering.instructions), tuple(lowering.inputs), places)
+    outside = lowering.outside()
+    checked = tuple(lowering.checks)
+    return Lowered(tuple(lowering.instructions), tuple(lowering.inputs), places, checked, outside)
 
 
 def _fused(nodes: list[Node], outputs: Mapping[str, Node]) -> frozenset[int]:
@@ -69,12 +75,16 @@ def _fused(nodes: list[Node], outputs: Mapping[str, Node]) -> frozenset[int]:
 
 @dataclass
 class _Lowering:
-    """fused: products without an instruction of their own. places: where a node's result is, by its number."""
+    """fused: products without an instruction of their own. places: where a node's result is, by its number.
+
+    checks: the nodes with bounds that are checked, each with the place of the bits that say where they do not hold.
+    """
 
     fused: frozenset[int]
     instructions: list[Instruction] = field(default_factory=list)
     inputs: list[Node] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)
+    checks: dict[Node, int] = field(default_factory=dict)
 
     def add(self, node: Node) -> None:
         """Append a node's instruction, if it needs one."""
@@ -82,12 +92,42 @@ class _Lowering:
         if node.number in self.fused:
             return
         if isinstance(operation, ops.Check):
-            raise ProgramError(f"{CHECKS}.", node.line)
-        if _is_same(operation):
+            self._check(node, operation)
+        elif _is_same(operation):
             self._narrow(node)
         else:
-            self.places[node.number] = len(self.instructions)
-            self.instructions.append(self._instruction(node))
+            self.places[node.number] = self._append(self._instruction(node))
+
+    def _append(self, instruction: Instruction) -> int:
+        self.instructions.append(instruction)
+        return len(self.instructions) - 1
+
+    def _check(self, node: Node, bounds: ops.Check) -> None:
+        """The same integers under other bounds, and bits that say which of them are outside.
+
+        The instruction that makes them keeps its own bounds, within which it is compared.
+        """
+        (given,) = node.args
+        self.places[node.number] = self.places[given.number]
+        if not is_checked(node):
+            return
+        limit = (1 << given.array.ring - SLACK) - 1
+        ends: dict[str, Parameter] = {"from": str(max(bounds.low, -limit)), "to": str(min(bounds.high, limit))}
+        bits = instruction_of(_bits(given.array.shape), "outside", (self.places[given.number],), **ends)
+        self.checks[node] = self._append(bits)
+        self.places[node.number] = self._append(self._made(node, "reshape", node.args))
+
+    def outside(self) -> int | None:
+        """Append what makes one bit of those of all checks: whether any is set. Its place; None without checks."""
+        flat = [
+            self._append(instruction_of(_bits((node.array.size,)), "reshape", (bits,)))
+            for node, bits in self.checks.items()
+        ]
+        if not flat:
+            return None
+        size = sum(node.array.size for node in self.checks)
+        joined = self._append(instruction_of(_bits((size,)), "concatenate", tuple(flat), axis=0))
+        return self._append(instruction_of(_bits(()), "largest", (joined,), axis=0))
 
     def _narrow(self, node: Node) -> None:
         """What is known of the same integers is known of the instruction that makes them."""
@@ -125,6 +165,10 @@ class _Lowering:
 
     def _made(self, node: Node, op: str, args: tuple[Node, ...], **parameters: Parameter) -> Instruction:
         return instruction_of(node.array, op, tuple(self.places[arg.number] for arg in args), **parameters)
+
+
+def _bits(shape: Shape) -> Array:
+    return Array(shape, "bool", 0, 1)
 
 
 def _is_same(operation: Operation) -> bool:

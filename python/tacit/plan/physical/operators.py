@@ -483,6 +483,7 @@ class Release(_Operator):
     nullable: the columns that are opened with a plane of NULLs; one that the planner knows to be never NULL needs none.
     ordered: the rows' order is part of the answer, and a sort or an ordered input gave it; otherwise they are shuffled
     first. most: no more rows than this are valid, and no more are opened; None: all rows of the table are opened.
+    guard: it is one bit, opened to all parties; where it is set, each of them ends the run, and opens nothing else.
     """
 
     op: ClassVar[str] = "release"
@@ -493,6 +494,7 @@ class Release(_Operator):
     nullable: tuple[str, ...]
     ordered: bool
     most: int | None = None
+    guard: bool = False
 
 
 Secure = (

@@ -174,6 +174,21 @@ class ReleaseStep:
 
 
 @dataclass(frozen=True)
+class GuardStep:
+    """One bit is opened to all parties of the run: whether a bound that the program checks does not hold.
+
+    Where it is set, every party ends the run, and nothing behind this step is opened.
+    """
+
+    operator: Release
+
+    @property
+    def id(self) -> int:
+        """The step's id."""
+        return self.operator.id
+
+
+@dataclass(frozen=True)
 class KeysStep:
     """The different keys that an owner's rows have are opened to owners that split their rows by them.
 
@@ -223,7 +238,7 @@ class ResultStep:
     arrays: tuple[Result, ...]
 
 
-NativeStep = InputStep | KeysStep | PsiStep | KeptStep | SecureStep | ProgramStep | KeepStep | ReleaseStep
+NativeStep = InputStep | KeysStep | PsiStep | KeptStep | SecureStep | ProgramStep | KeepStep | GuardStep | ReleaseStep
 """What the native session executes."""
 
 Step = LocalStep | ArrayStep | NativeStep | TailStep | ResultStep | DropStep
@@ -265,7 +280,7 @@ class PlacedPlan:
                     found.add(step.operator.owner)
                 case KeptStep():
                     found |= set(step.operator.owners)
-                case ReleaseStep() | KeysStep():
+                case ReleaseStep() | GuardStep() | KeysStep():
                     found |= set(step.operator.to)
                 case _:
                     pass

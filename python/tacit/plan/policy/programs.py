@@ -6,12 +6,22 @@ Every party runs it for all offers. An owner's rules do not bind a program whose
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date
 
 from tacit.plan.facts.allowances import Allowance, Ruling
 from tacit.plan.facts.arrays import OfferedArray
+from tacit.plan.facts.sources import Source
 from tacit.plan.facts.terms import ArrayTerms
 from tacit.plan.policy.refusal import PolicyRefusal, Problem, Rule
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The bit that says whether checked bounds hold. told: all parties of the run. of: what arrays it depends on."""
+
+    told: tuple[str, ...]
+    of: tuple[Source, ...]
 
 
 def program_hash(digest: str) -> str:
@@ -19,25 +29,45 @@ def program_hash(digest: str) -> str:
     return f"p:{digest}"
 
 
-def check_program(arrays: Sequence[OfferedArray], program: str, recipients: tuple[str, ...], today: date) -> Ruling:
-    """What the owners of all arrays that a program reads say of it. program: its hash, as offers list it.
+def check_program(
+    arrays: Sequence[OfferedArray],
+    program: str,
+    recipients: tuple[str, ...],
+    today: date,
+    bit: Bound | None = None,
+) -> Ruling:
+    """What the owners of all arrays that a program reads say of it. program: its hash, as offers list it. bit: what
+    its checked bounds show, which is a result of the arrays that it depends on.
 
     Raises PolicyRefusal where one of them does not allow it.
     """
-    bound = [each for each in arrays if each.terms is not None and set(recipients) != {each.owner}]
-    refused = {each: tuple(_problems(each, program, recipients, today)) for each in bound}
+    told = {each: _told(each, recipients, bit) for each in arrays}
+    bound = [each for each in arrays if each.terms is not None and set(told[each]) != {each.owner}]
+    refused = {each: tuple(_problems(each, program, recipients, told[each], today)) for each in bound}
     problems = tuple(problem for found in refused.values() for problem in found)
     if problems:
         refusal = PolicyRefusal(problems)
         first = next(each for each, found in refused.items() if found)
         refusal.change = _change(first, refused[first], program, today)
         raise refusal
-    return Ruling(tuple(_allowance(each) for each in bound))
+    return Ruling(tuple(_allowance(each, _shows(bit, each)) for each in bound))
 
 
-def _problems(array: OfferedArray, program: str, recipients: tuple[str, ...], today: date) -> Iterator[Problem]:
+def _told(array: OfferedArray, recipients: tuple[str, ...], bit: Bound | None) -> tuple[str, ...]:
+    """Who learns anything that is computed of an array."""
+    return tuple(dict.fromkeys((*recipients, *(bit.told if bit is not None and _shows(bit, array) else ()))))
+
+
+def _shows(bit: Bound | None, array: OfferedArray) -> bool:
+    """Whether the bit of checked bounds depends on an array."""
+    return bit is not None and Source(array.owner, array.name, None) in bit.of
+
+
+def _problems(
+    array: OfferedArray, program: str, recipients: tuple[str, ...], told: tuple[str, ...], today: date
+) -> Iterator[Problem]:
     terms, name = _terms(array), array.title
-    others = [each for each in recipients if each != array.owner]
+    others = [each for each in told if each != array.owner]
     if "program" not in terms.ways:
         yield _problem("closed", array, f"{name} {_is(array)} closed", others[0])
     elif terms.programs is not None and program not in terms.programs:
@@ -45,7 +75,8 @@ def _problems(array: OfferedArray, program: str, recipients: tuple[str, ...], to
         yield _problem("allow", array, f"{name} {_is(array)} open to {certain} {program}", others[0])
     for each in others:
         if each not in terms.recipients:
-            yield _problem("recipient", array, f"{each} is no recipient of {name}", each)
+            bit = "" if each in recipients else ", and would be told whether the bounds that the program checks hold"
+            yield _problem("recipient", array, f"{each} is no recipient of {name}{bit}", each)
     if terms.until is not None and today > terms.until:
         yield _problem(
             "until", array, f"{name} {_is(array, 'was', 'were')} offered until {terms.until.isoformat()}", others[0]
@@ -75,10 +106,12 @@ def _needs_listing(array: OfferedArray, rules: set[Rule], program: str) -> bool:
     return "allow" in rules or ("closed" in rules and programs is not None and program not in programs)
 
 
-def _allowance(array: OfferedArray) -> Allowance:
+def _allowance(array: OfferedArray, bounded: bool) -> Allowance:
+    """bounded: whether the bit of checked bounds depends on the array."""
     terms = _terms(array)
     which = 'any program may compute on it, programs = "any"' if terms.programs is None else "it lists this program"
-    return Allowance(array.owner, None, f"{array.title} may be computed on ({which})")
+    told = "; all parties of the run may be told whether checked bounds hold" if bounded else ""
+    return Allowance(array.owner, None, f"{array.title} may be computed on ({which}){told}")
 
 
 def _is(array: OfferedArray, one: str = "is", several: str = "are") -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tacit.plan.programs.facts import Array
-from tacit.plan.programs.nodes import Node, uses
+from tacit.plan.programs.nodes import Node, is_checked, uses
 from tacit.plan.programs.operations import (
     Absolute,
     Add,
@@ -159,7 +159,8 @@ def _one(node: Node, fused: bool) -> Cost:
         case Widen():
             return WIDEN
         case Check():
-            return compare(args[0], args[0]).then(compare(args[0], args[0]))
+            # Nothing waits for it but the end of the run.
+            return Cost(0, 2 * compare(args[0], args[0]).bytes if is_checked(node) else 0)
         case _:
             return _long(node, args)
 

@@ -8,7 +8,7 @@ from functools import reduce
 from operator import or_
 
 from tacit.plan.programs.facts import Array
-from tacit.plan.programs.operations import Constant, Operation
+from tacit.plan.programs.operations import Check, Constant, Operation
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +25,16 @@ class Node:
     def is_public(self) -> bool:
         """Whether it is a public array."""
         return isinstance(self.operation, Constant)
+
+
+def is_checked(node: Node) -> bool:
+    """Whether a run has to check bounds that the node has: the array's own do not prove them."""
+    match node.operation:
+        case Check(low, high):
+            given = node.args[0].array
+            return given.size > 0 and (given.low < low or given.high > high)
+        case _:
+            return False
 
 
 def reachable(outputs: Iterable[Node]) -> list[Node]:

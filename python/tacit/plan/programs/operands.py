@@ -94,7 +94,7 @@ def _parameters(operation: Operation, a: Array) -> None:
         case ops.Divide(fraction):
             fine = fraction <= MOST_CUT
         case ops.Check(low, high):
-            fine = low <= high
+            fine = low <= high and (a.dtype != "bool" or (low <= a.low and a.high <= high))
         case ops.Widen():
             fine = a.ring == RINGS[0]
         case ops.Narrow():

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from tacit.plan.programs.facts import Array, unit
 from tacit.plan.programs.graph import Graph
-from tacit.plan.programs.nodes import Node, behind, reachable
-from tacit.plan.programs.operations import Check, Constant, Input
+from tacit.plan.programs.nodes import Node, behind, is_checked, reachable
+from tacit.plan.programs.operations import Constant, Input
 from tacit.plan.programs.optimiser import Optimised
 from tacit.plan.programs.refusals import number
 from tacit.plan.programs.release import released
@@ -125,8 +125,10 @@ def _formats(graph: Graph, outputs: Mapping[str, Node]) -> list[str]:
 
 
 def _disclosures(outputs: Mapping[str, Node]) -> list[str]:
-    checks = _lines(node for node in reachable(outputs.values()) if isinstance(node.operation, Check))
-    return [f"one bit: whether all checked bounds hold ({checks})"] if checks else []
+    checks = [node for node in reachable(outputs.values()) if is_checked(node)]
+    where = _lines(checks)
+    said = "one bit to all parties: whether all checked bounds hold; if not, nothing else is revealed"
+    return [f"{said} ({where})" if where else said] if checks else []
 
 
 def _lines(nodes: Iterable[Node]) -> str:

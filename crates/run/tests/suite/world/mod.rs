@@ -50,7 +50,8 @@ pub fn rows(table: &DataTable) -> Rows {
     let value = |column: &DataColumn, row: usize| match &column.data {
         _ if column.is_null(row) => NULL,
         ColumnData::Integers(values) => values[row],
-        _ => panic!("column {} is not of integers", column.name),
+        ColumnData::Booleans(values) => i64::from(values.get(row)),
+        _ => panic!("column {} is of other values", column.name),
     };
     let row = |row| table.columns.iter().map(|column| value(column, row)).collect();
     let mut rows: Rows = (0..table.rows).map(row).collect();
