@@ -94,7 +94,8 @@ def known(a: Array, fact: Known) -> Array:
         high=high,
         row_sum=fact.row_sum or a.row_sum,
         one_hot=fact.one_hot or a.one_hot,
-        error=a.error if fact.error is None else min(fact.error, a.error),
+        error=a.error if fact.error is None else fact.error,
+        near=a.near if fact.near is None else fact.near,
     )
 
 

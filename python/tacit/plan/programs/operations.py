@@ -284,7 +284,10 @@ class FloorDivide:
 
 @dataclass(frozen=True)
 class Known:
-    """The same array, of which algebra knows more than its operations tell. why: the fact's name."""
+    """The same array, of which algebra knows more than its operations tell. why: the fact's name.
+
+    error, near: what they are instead of what the operations tell.
+    """
 
     why: str
     low: int
@@ -292,6 +295,7 @@ class Known:
     row_sum: Interval | None = None
     one_hot: bool = False
     error: Fraction | None = None
+    near: bool | None = None
 
 
 @dataclass(frozen=True)

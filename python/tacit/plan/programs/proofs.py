@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tacit.plan.programs.elimination import as_held
 from tacit.plan.programs.functions import below_largest, softmax, whole_of_powers
 from tacit.plan.programs.graph import Graph, Proof
+from tacit.plan.programs.inverses import inverse_of_any, inverse_of_positive
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Known
 from tacit.plan.programs.reductions import centred, mean, root_of_squares, squares_of_distances
@@ -22,6 +24,9 @@ MAKERS: dict[str, tuple[int, Callable[..., Node]]] = {
     "below_largest": (1, below_largest),
     "whole_of_powers": (1, whole_of_powers),
     "softmax": (1, softmax),
+    "as_held": (1, as_held),
+    "inverse_of_any": (3, inverse_of_any),
+    "inverse_of_positive": (3, inverse_of_positive),
 }
 """By name: how many parameters, the first an axis, and what makes the array."""
 

@@ -1,0 +1,165 @@
+"""Inverses of matrices, right within a declared error or withheld.
+
+An elimination gives X, near the inverse of S. Nothing of that is believed: X is any matrix that is held. The run checks
+two bounds: no entry of X is above c, and none of R = I - S X above r. Let S be the true matrix, R be held within an
+error e, n be the size, t = n (r + e) < 1/2, k = n c / (1 - t), and m a power of two. Then
+
+- S has an inverse, S^-1 = X (I - R)^-1, for |R| <= t < 1 in the norm of rows, and there |S^-1| <= k.
+- S^-1 - X (I + R) (I + R^2) ... (I + R^(m/2)) = S^-1 R^m, which has no entry above k t^m. Each factor takes two
+  products of matrices at once, and m is chosen so that this is below the last place.
+- How far the product is from what is computed of it is a matter of rounded products, as for any program. The error of S
+  is in that of R.
+
+S need not be symmetric or positive definite for that: where it is not as it was said to be, X is wrong and R is large.
+Sources: Golub, Van Loan, Matrix Computations (4th edition), 2.3.4; Ben-Israel, SIAM Review 8 (1966) for the product;
+Rump, Acta Numerica 19 (2010), 10.3 for the proof by a residual.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from tacit.plan.programs.arithmetic import scaled
+from tacit.plan.programs.elementary import ceil_log2
+from tacit.plan.programs.elimination import (
+    ROOM,
+    around_zero,
+    as_held,
+    bits_for,
+    constant,
+    eliminated,
+    in_a_ring,
+    matrix_times,
+    square,
+    transposed,
+    within_one,
+)
+from tacit.plan.programs.facts import unit
+from tacit.plan.programs.formats import narrowed, one_ring, truncated, with_fraction
+from tacit.plan.programs.graph import Graph, Proof
+from tacit.plan.programs.nodes import Node
+from tacit.plan.programs.operations import Add, Known, MatMul, Subtract
+from tacit.plan.programs.refusals import OutOfDomain
+
+RESIDUAL, LARGEST_SHARE = Fraction(1, 8), Fraction(1, 2)
+"""Bounds of n r and of t."""
+
+GUARD = 2
+"""Bits after the point beside those of the result."""
+
+MOST_BITS_OF_CONDITION = 40
+
+
+def inverse_of_positive(graph: Graph, a: Node, axis: int, condition: int, fraction: int) -> Node:
+    """The inverse of a symmetric positive definite matrix that is divided by a power of two to be within one.
+
+    axis: that of its rows. condition: a bound of the spectral norm of the inverse. fraction: bits after the point.
+    """
+    return _inverse(graph, a, axis, condition, fraction, near_inverse_of_positive)
+
+
+def inverse_of_any(graph: Graph, a: Node, axis: int, condition: int, fraction: int) -> Node:
+    """As inverse_of_positive, for any square matrix that has an inverse."""
+    return _inverse(graph, a, axis, condition, fraction, near_inverse_of_any)
+
+
+Near = Callable[[Graph, Node, int], Node]
+
+
+def _inverse(graph: Graph, a: Node, axis: int, condition: int, fraction: int, near: Near) -> Node:
+    size = square(graph, a)
+    if axis != len(a.array.shape) - 2 or condition.bit_length() > MOST_BITS_OF_CONDITION:
+        raise OutOfDomain(f"a condition is between 1 and 2^{MOST_BITS_OF_CONDITION}; give a smaller one.", graph.line)
+    s, _ = within_one(graph, a)
+    s = with_fraction(graph, s, min(s.array.fraction, fraction + 2 * ceil_log2(size * condition * ROOM) + 1))
+    name = "inverse_of_positive" if near is near_inverse_of_positive else "inverse_of_any"
+    found, missing = refined(graph, s, near(graph, s, condition), condition * ROOM, fraction)
+    array = found.array
+    error = array.error + missing / unit(fraction)
+    fact = Known("an inverse is as near as its residual is small", *array.interval, error=error, near=a.array.near)
+    return graph.know(fact, found, Proof(name, a, (axis, condition, fraction)))
+
+
+def near_inverse_of_positive(graph: Graph, s: Node, condition: int) -> Node:
+    """Near the inverse of a symmetric positive definite matrix with entries within one."""
+    size = s.array.shape[-1]
+    fraction = bits_for(condition, size)
+    short = fraction - ceil_log2(Fraction(condition)) // 2
+
+    def make(s: Node) -> Node:
+        found = eliminated(graph, s, condition, fraction, short)
+        return matrix_times(graph, transposed(graph, found.inverse), found.weighted, short)
+
+    return in_a_ring(graph, make, s)
+
+
+def near_inverse_of_any(graph: Graph, s: Node, condition: int) -> Node:
+    """Near the inverse of a matrix with entries within one: (S^T S)^-1 S^T. The squared condition makes X worse, and
+    R shows it; the proof is of S alone."""
+    size = s.array.shape[-1]
+    bits = ceil_log2(Fraction(size))
+    squared = condition**2 << bits
+    fraction = bits_for(squared, size)
+    short = with_fraction(graph, s, min(s.array.fraction, fraction))
+
+    turned = transposed(graph, short)
+
+    def gram(turned: Node, s: Node) -> Node:
+        return scaled(graph, matrix_times(graph, turned, s, fraction), bits)
+
+    inner = near_inverse_of_positive(graph, in_a_ring(graph, gram, turned, short), squared)
+
+    def make(inner: Node, turned: Node) -> Node:
+        return scaled(graph, matrix_times(graph, inner, turned, inner.array.fraction), bits)
+
+    return in_a_ring(graph, make, *one_ring(graph, narrowed(graph, inner), turned))
+
+
+def refined(graph: Graph, s: Node, near: Node, most: Fraction, fraction: int) -> tuple[Node, Fraction]:
+    """An inverse from what is near it, and how far it would be if nothing were rounded.
+
+    most: c, which no entry may exceed. fraction: bits after the point.
+    """
+    size = s.array.shape[-1]
+    fine = fraction + ceil_log2(size * most) + 1
+
+    def residual(s: Node, near: Node) -> Node:
+        product = graph.make(MatMul(), s, near)
+        one = constant(graph, product, product.array.shape, _identity(size, product.array.size))
+        return with_fraction(graph, graph.make(Subtract(), one, product), fine)
+
+    near = narrowed(graph, as_held(graph, around_zero(graph, near, most), 0))
+    left = narrowed(graph, around_zero(graph, in_a_ring(graph, residual, *one_ring(graph, s, near)), RESIDUAL / size))
+    share = size * (_most(left) + left.array.absolute_error)
+    if share > LARGEST_SHARE:
+        raise OutOfDomain(
+            f"the matrix is known within {float(s.array.absolute_error):.2g} of its largest bound, which is too little "
+            "for an inverse of this condition: ask for more bits after the point with fraction=, declare tighter "
+            "bounds, or give a smaller condition.",
+            graph.line,
+        )
+    return in_a_ring(graph, lambda x, r: _product(graph, x, r, share, fraction), *one_ring(graph, near, left))
+
+
+def _identity(size: int, elements: int) -> tuple[Fraction, ...]:
+    one = tuple(Fraction(row == column) for row in range(size) for column in range(size))
+    return one * (elements // len(one))
+
+
+def _most(a: Node) -> Fraction:
+    return a.array.largest * unit(a.array.fraction)
+
+
+def _product(graph: Graph, near: Node, left: Node, share: Fraction, fraction: int) -> tuple[Node, Fraction]:
+    """X (I + R) (I + R^2) ..., and what is missing. share: t."""
+    fine, coarse = left.array.fraction, fraction + GUARD
+    norm = near.array.shape[-1] * _most(near) / (1 - share)
+    found = with_fraction(graph, near, coarse)
+    power = left
+    while True:
+        found = graph.make(Add(), found, matrix_times(graph, found, power, coarse))
+        share *= share
+        if norm * share <= unit(coarse):
+            return narrowed(graph, truncated(graph, found, GUARD)), norm * share
+        power = matrix_times(graph, power, power, fine)

@@ -1,0 +1,47 @@
+"""Inverses of matrices and solutions of linear equations, as nodes, in the scale of what is given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tacit.plan.programs.arithmetic import as_fixed, multiply, scaled
+from tacit.plan.programs.elementary import ceil_log2
+from tacit.plan.programs.elimination import within_one
+from tacit.plan.programs.facts import unit
+from tacit.plan.programs.formats import truncated
+from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.nodes import Node
+from tacit.plan.programs.products import matmul
+from tacit.plan.programs.public import number
+
+Inverter = Callable[[Graph, Node, int, int, int], Node]
+"""Of a matrix within one: inverse_of_positive or inverse_of_any."""
+
+
+def divided_by_power(graph: Graph, a: Node, bits: int) -> Node:
+    """An array divided by 2^bits; the power may be negative."""
+    return scaled(graph, a, bits) if bits >= 0 else multiply(graph, a, number(1 << -bits))
+
+
+def inverse(graph: Graph, a: Node, condition: int, invert: Inverter) -> Node:
+    """The inverse of matrices in the last two axes."""
+    _, bits = within_one(graph, a)
+    fraction = graph.settings.fraction + max(0, -bits)
+    found = invert(graph, a, len(a.array.shape) - 2, condition, fraction)
+    return divided_by_power(graph, found, bits)
+
+
+def solution(graph: Graph, a: Node, b: Node, condition: int, invert: Inverter) -> Node:
+    """x with a @ x = b, for a matrix b or a vector.
+
+    a and b are divided by one power of two. b that stays above one needs more bits of the inverse, and b that gets
+    below one gives a solution with more bits.
+    """
+    _, bits = within_one(graph, a)
+    right = divided_by_power(graph, as_fixed(graph, b), bits)
+    size = right.array.largest * unit(right.array.fraction)
+    more = ceil_log2(size) if size else 0
+    fraction = graph.settings.fraction
+    found = invert(graph, a, len(a.array.shape) - 2, condition, fraction + max(0, more))
+    product = matmul(graph, found, right)
+    return truncated(graph, product, product.array.fraction - fraction - max(0, -more))
