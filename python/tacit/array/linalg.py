@@ -27,7 +27,7 @@ from tacit.plan.programs.reductions import root_of_squares, total
 from tacit.plan.programs.refusals import OutOfDomain
 from tacit.plan.programs.solutions import Inverter
 
-__all__ = ["det", "inv", "norm", "pinv", "solve"]
+__all__ = ["cholesky", "det", "inv", "norm", "pinv", "solve"]
 
 CONDITION = 100.0
 """The condition where none is given, as by numpy.linalg's own functions."""
@@ -61,6 +61,18 @@ def det(a: Any) -> Any:
         return numpy.linalg.det(a)
     graph, node = _private(a)
     return PrivateArray(graph, determinant(graph, node))
+
+
+def cholesky(a: Any, *, condition: float = CONDITION, upper: bool = False) -> Any:
+    """The lower triangle L with L @ L.T = a, or its transpose, for symmetric positive definite matrices.
+
+    The entries of a above its diagonal are not read.
+    """
+    if not isinstance(a, PrivateArray):
+        return numpy.linalg.cholesky(a, upper=upper)
+    graph, node = _private(a)
+    found = PrivateArray(graph, solutions.cholesky(graph, node, _bound(condition)))
+    return found.mT if upper else found
 
 
 def pinv(a: Any, *, condition: float = CONDITION) -> Any:
@@ -142,6 +154,7 @@ def _inverter(assume_a: str) -> Inverter:
 
 
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    numpy.linalg.cholesky: cholesky,
     numpy.linalg.det: det,
     numpy.linalg.inv: inv,
     numpy.linalg.norm: norm,

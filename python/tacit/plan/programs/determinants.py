@@ -17,22 +17,15 @@ from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.products import matmul
 from tacit.plan.programs.public import Public
-from tacit.plan.programs.refusals import OutOfDomain
 from tacit.plan.programs.shaping import part, reshape, take
 
 MOST = 10
-"""The largest size: 5,120 products of elements."""
+"""The largest size: 5,120 products of elements. Of a larger positive definite matrix there is its Cholesky factor."""
 
 
 def determinant(graph: Graph, a: Node) -> Node:
     """The determinants of matrices in the last two axes."""
-    size = square(graph, a)
-    if size > MOST:
-        raise OutOfDomain(
-            f"determinants are of matrices of at most {MOST} rows; of a larger positive definite matrix, square the "
-            "product of the diagonal of its np.linalg.cholesky.",
-            graph.line,
-        )
+    size = square(graph, a, MOST)
     a = counted(graph, a)
     batch = a.array.shape[:-2]
     rows = [reshape(graph, part(graph, a, len(batch), at, at + 1), (*batch, size)) for at in range(size)]

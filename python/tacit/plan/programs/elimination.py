@@ -2,8 +2,8 @@
 
 The entries of S are within one. Its condition c is a public bound of its inverse's spectral norm. If S is positive
 definite, all that is computed has bounds. A pivot d is between 1/c and 1. An entry of a Schur complement is within 1.
-Entries of L and M are within sqrt(c), and those of D^-1 M within c: with M^T D^-1 M = S^-1, M_ij^2 / d_i is no more than
-the entry jj of S^-1. None of it is believed: each bound is checked by the run, before anything relies on it.
+Entries of L and M are within sqrt(c), and those of D^-1 M within c: with M^T D^-1 M = S^-1, M_ij^2 / d_i is no more
+than the entry jj of S^-1. None of it is believed: the run checks each bound, before anything relies on it.
 
 A column takes one reciprocal and two products of all that is left. Source: Golub, Van Loan, Matrix Computations
 (4th edition), 4.1.2 and 4.2.
@@ -26,13 +26,19 @@ from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Check, Divide, Known, MatMul, Multiply, Negate, Subtract
 from tacit.plan.programs.public import Public, encoded, number
 from tacit.plan.programs.refusals import OutOfDomain, TooWide
-from tacit.plan.programs.shaping import concatenate, moved, part
+from tacit.plan.programs.shaping import broadcast, concatenate, moved, part
 
 ROOM = Fraction(17, 16)
 """What bounds leave for rounding."""
 
 GUARD = 9
 """Bits after the point beside those of the condition, and of the size twice: so few are lost to rounding."""
+
+MOST = 64
+"""The largest size: a column takes a reciprocal, one behind the other."""
+
+MOST_BITS = 40
+"""Of a condition."""
 
 BITS_OF_QUOTIENTS = 55
 """Before and after the point: engines compute no longer ones in the ring of 128 bits."""
@@ -51,12 +57,21 @@ class Factors:
     reciprocals: Node
 
 
-def square(graph: Graph, a: Node) -> int:
-    """The size of square matrices."""
+def square(graph: Graph, a: Node, most: int = MOST) -> int:
+    """The size of square matrices, which is at most ``most``."""
     shape = a.array.shape
-    if len(shape) < 2 or shape[-1] != shape[-2] or not shape[-1]:
-        raise OutOfDomain(f"a square matrix is needed, and the array has the shape {shape}; give one.", graph.line)
+    if len(shape) < 2 or shape[-1] != shape[-2] or not 0 < shape[-1] <= most:
+        raise OutOfDomain(
+            f"square matrices of at most {most} rows are needed, and the array has the shape {shape}; give such ones.",
+            graph.line,
+        )
     return shape[-1]
+
+
+def check_bounds(graph: Graph, condition: int, fraction: int) -> None:
+    """Refuse parameters for which nothing fits a ring."""
+    if not 1 <= condition < 1 << MOST_BITS or not 1 <= fraction < 2 * MOST_BITS:
+        raise OutOfDomain(f"a condition is between 1 and 2^{MOST_BITS}; give a smaller one.", graph.line)
 
 
 def within_one(graph: Graph, a: Node) -> tuple[Node, int]:
@@ -129,14 +144,19 @@ def constant(graph: Graph, like: Node, shape: tuple[int, ...], reals: tuple[Frac
     return encoded(graph, Public(shape, "fixed", reals), like.array.fraction, "fixed", like.array.ring)
 
 
+def identity(size: int) -> tuple[Fraction, ...]:
+    """The numbers of an identity matrix, row by row."""
+    return tuple(Fraction(row == column) for row in range(size) for column in range(size))
+
+
 def transposed(graph: Graph, a: Node) -> Node:
     """Matrices with rows for columns."""
     last = len(a.array.shape) - 1
     return moved(graph, a, last, last - 1)
 
 
-def eliminated(graph: Graph, s: Node, condition: int, fraction: int, short: int) -> Factors:
-    """The factors of a symmetric matrix with entries within one. short: bits after the point of D^-1 M.
+def eliminated(graph: Graph, s: Node, condition: int, fraction: int) -> Factors:
+    """The factors of a symmetric matrix with entries within one. D^-1 M has fewer bits after the point than the others.
 
     Row k of M is known before step k: what is left of S and the columns of M so far go through the steps together.
     """
@@ -165,6 +185,7 @@ def eliminated(graph: Graph, s: Node, condition: int, fraction: int, short: int)
         left = concatenate(graph, [around_zero(graph, after, root), graph.make(Negate(), column)], columns)
         left = as_held(graph, left, rows)
     whole = concatenate(graph, inverse, rows)
+    short = fraction - ceil_log2(Fraction(condition)) // 2
     weighted = around_zero(graph, times(graph, whole, concatenate(graph, inverses, rows), short), most)
     joined = [concatenate(graph, each, columns) for each in (lower, pivots, inverses)]
     return Factors(joined[0], whole, weighted, joined[1], joined[2])
@@ -185,8 +206,8 @@ def _unit(graph: Graph, pivot: Node, known: Node | None, axis: int, size: int) -
     reals[0 if is_row else -1] = Fraction(1)
     shape = list(pivot.array.shape)
     shape[axis] = others
-    copies = pivot.array.size
-    one = constant(graph, pivot, tuple(shape), tuple(reals) * copies)
+    one = constant(graph, pivot, (1, others) if is_row else (others, 1), tuple(reals))
+    one = broadcast(graph, one, tuple(shape))
     if known is None:
         return one
     return concatenate(graph, [known, one] if is_row else [one, known], axis)

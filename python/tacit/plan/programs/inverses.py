@@ -24,11 +24,14 @@ from tacit.plan.programs.arithmetic import scaled
 from tacit.plan.programs.elementary import ceil_log2
 from tacit.plan.programs.elimination import (
     ROOM,
+    Factors,
     around_zero,
     as_held,
     bits_for,
+    check_bounds,
     constant,
     eliminated,
+    identity,
     in_a_ring,
     matrix_times,
     square,
@@ -47,8 +50,6 @@ RESIDUAL, LARGEST_SHARE = Fraction(1, 8), Fraction(1, 2)
 
 GUARD = 2
 """Bits after the point beside those of the result."""
-
-MOST_BITS_OF_CONDITION = 40
 
 
 def inverse_of_positive(graph: Graph, a: Node, axis: int, condition: int, fraction: int) -> Node:
@@ -69,8 +70,7 @@ Near = Callable[[Graph, Node, int], Node]
 
 def _inverse(graph: Graph, a: Node, axis: int, condition: int, fraction: int, near: Near) -> Node:
     size = square(graph, a)
-    if axis != len(a.array.shape) - 2 or condition.bit_length() > MOST_BITS_OF_CONDITION:
-        raise OutOfDomain(f"a condition is between 1 and 2^{MOST_BITS_OF_CONDITION}; give a smaller one.", graph.line)
+    check_bounds(graph, condition, fraction)
     s, _ = within_one(graph, a)
     s = with_fraction(graph, s, min(s.array.fraction, fraction + 2 * ceil_log2(size * condition * ROOM) + 1))
     name = "inverse_of_positive" if near is near_inverse_of_positive else "inverse_of_any"
@@ -84,14 +84,14 @@ def _inverse(graph: Graph, a: Node, axis: int, condition: int, fraction: int, ne
 def near_inverse_of_positive(graph: Graph, s: Node, condition: int) -> Node:
     """Near the inverse of a symmetric positive definite matrix with entries within one."""
     size = s.array.shape[-1]
+    check_bounds(graph, condition, 1)
     fraction = bits_for(condition, size)
-    short = fraction - ceil_log2(Fraction(condition)) // 2
+    return in_a_ring(graph, lambda s: inverse_of_factors(graph, eliminated(graph, s, condition, fraction)), s)
 
-    def make(s: Node) -> Node:
-        found = eliminated(graph, s, condition, fraction, short)
-        return matrix_times(graph, transposed(graph, found.inverse), found.weighted, short)
 
-    return in_a_ring(graph, make, s)
+def inverse_of_factors(graph: Graph, factors: Factors) -> Node:
+    """Near M^T D^-1 M, with as many bits after the point as D^-1 M has."""
+    return matrix_times(graph, transposed(graph, factors.inverse), factors.weighted, factors.weighted.array.fraction)
 
 
 def near_inverse_of_any(graph: Graph, s: Node, condition: int) -> Node:
@@ -121,40 +121,51 @@ def refined(graph: Graph, s: Node, near: Node, most: Fraction, fraction: int) ->
 
     most: c, which no entry may exceed. fraction: bits after the point.
     """
-    size = s.array.shape[-1]
-    fine = fraction + ceil_log2(size * most) + 1
-
-    def residual(s: Node, near: Node) -> Node:
-        product = graph.make(MatMul(), s, near)
-        one = constant(graph, product, product.array.shape, _identity(size, product.array.size))
-        return with_fraction(graph, graph.make(Subtract(), one, product), fine)
-
-    near = narrowed(graph, as_held(graph, around_zero(graph, near, most), 0))
-    left = narrowed(graph, around_zero(graph, in_a_ring(graph, residual, *one_ring(graph, s, near)), RESIDUAL / size))
-    share = size * (_most(left) + left.array.absolute_error)
-    if share > LARGEST_SHARE:
-        raise OutOfDomain(
-            f"the matrix is known within {float(s.array.absolute_error):.2g} of its largest bound, which is too little "
-            "for an inverse of this condition: ask for more bits after the point with fraction=, declare tighter "
-            "bounds, or give a smaller condition.",
-            graph.line,
-        )
+    near, left, share = checked_inverse(graph, s, near, most, fraction + ceil_log2(s.array.shape[-1] * most) + 1)
     return in_a_ring(graph, lambda x, r: _product(graph, x, r, share, fraction), *one_ring(graph, near, left))
 
 
-def _identity(size: int, elements: int) -> tuple[Fraction, ...]:
-    one = tuple(Fraction(row == column) for row in range(size) for column in range(size))
-    return one * (elements // len(one))
+def checked_inverse(graph: Graph, s: Node, near: Node, most: Fraction, fraction: int) -> tuple[Node, Node, Fraction]:
+    """X and R with their checks, and t. fraction: bits after the point of R."""
+    size = s.array.shape[-1]
+
+    def residual(s: Node, near: Node) -> Node:
+        product = graph.make(MatMul(), s, near)
+        one = constant(graph, product, (size, size), identity(size))
+        return with_fraction(graph, graph.make(Subtract(), one, product), fraction)
+
+    near = narrowed(graph, as_held(graph, around_zero(graph, near, most), 0))
+    left = narrowed(graph, around_zero(graph, in_a_ring(graph, residual, *one_ring(graph, s, near)), RESIDUAL / size))
+    share = size * (largest(left) + left.array.absolute_error)
+    if share > LARGEST_SHARE:
+        raise too_rough(graph, s)
+    return near, left, share
 
 
-def _most(a: Node) -> Fraction:
+def too_rough(graph: Graph, s: Node) -> OutOfDomain:
+    """The refusal of a matrix with too large an error."""
+    return OutOfDomain(
+        f"the matrix is known within {float(s.array.absolute_error):.2g} of the bound of its entries, which is too "
+        "little for this condition: ask for more bits after the point with fraction=, declare tighter bounds, or give "
+        "a smaller condition.",
+        graph.line,
+    )
+
+
+def bound_of_norm(near: Node, share: Fraction) -> Fraction:
+    """k, which bounds the norm of the inverse."""
+    return near.array.shape[-1] * largest(near) / (1 - share)
+
+
+def largest(a: Node) -> Fraction:
+    """A bound of the absolute values that are held."""
     return a.array.largest * unit(a.array.fraction)
 
 
 def _product(graph: Graph, near: Node, left: Node, share: Fraction, fraction: int) -> tuple[Node, Fraction]:
     """X (I + R) (I + R^2) ..., and what is missing. share: t."""
     fine, coarse = left.array.fraction, fraction + GUARD
-    norm = near.array.shape[-1] * _most(near) / (1 - share)
+    norm = bound_of_norm(near, share)
     found = with_fraction(graph, near, coarse)
     power = left
     while True:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tacit.plan.programs.choleskys import cholesky_factor
 from tacit.plan.programs.elimination import as_held
 from tacit.plan.programs.functions import below_largest, softmax, whole_of_powers
 from tacit.plan.programs.graph import Graph, Proof
@@ -25,6 +26,7 @@ MAKERS: dict[str, tuple[int, Callable[..., Node]]] = {
     "whole_of_powers": (1, whole_of_powers),
     "softmax": (1, softmax),
     "as_held": (1, as_held),
+    "cholesky_factor": (3, cholesky_factor),
     "inverse_of_any": (3, inverse_of_any),
     "inverse_of_positive": (3, inverse_of_positive),
 }

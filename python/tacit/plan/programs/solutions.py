@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tacit.plan.programs.arithmetic import as_fixed, multiply, scaled
+from tacit.plan.programs.choleskys import cholesky_factor
 from tacit.plan.programs.elementary import ceil_log2
 from tacit.plan.programs.elimination import within_one
 from tacit.plan.programs.facts import unit
@@ -45,3 +46,13 @@ def solution(graph: Graph, a: Node, b: Node, condition: int, invert: Inverter) -
     found = invert(graph, a, len(a.array.shape) - 2, condition, fraction + max(0, more))
     product = matmul(graph, found, right)
     return truncated(graph, product, product.array.fraction - fraction - max(0, -more))
+
+
+def cholesky(graph: Graph, a: Node, condition: int) -> Node:
+    """The lower triangle L with L @ L.T = a, for symmetric positive definite matrices in the last two axes."""
+    _, bits = within_one(graph, a)
+    odd = bits % 2
+    half = (bits + odd) // 2
+    fraction = graph.settings.fraction + max(0, half)
+    found = cholesky_factor(graph, a, len(a.array.shape) - 2, condition << odd, fraction)
+    return truncated(graph, divided_by_power(graph, found, -half), fraction - graph.settings.fraction)
