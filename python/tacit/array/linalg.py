@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil, isfinite
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy
 
@@ -27,7 +27,7 @@ from tacit.plan.programs.reductions import root_of_squares, total
 from tacit.plan.programs.refusals import OutOfDomain
 from tacit.plan.programs.solutions import Inverter
 
-__all__ = ["cholesky", "det", "inv", "norm", "pinv", "solve"]
+__all__ = ["cholesky", "det", "inv", "norm", "pinv", "qr", "solve"]
 
 CONDITION = 100.0
 """The condition where none is given, as by numpy.linalg's own functions."""
@@ -73,6 +73,31 @@ def cholesky(a: Any, *, condition: float = CONDITION, upper: bool = False) -> An
     graph, node = _private(a)
     found = PrivateArray(graph, solutions.cholesky(graph, node, _bound(condition)))
     return found.mT if upper else found
+
+
+class QRResult(NamedTuple):
+    """What qr returns."""
+
+    Q: Any
+    R: Any
+
+
+def qr(a: Any, mode: str = "reduced", *, condition: float = CONDITION) -> Any:
+    """Q and R with Q @ R = a, for matrices with no more columns than rows. The diagonal of R is positive.
+
+    condition: with the spectral norm of the pseudo-inverse of a. mode: "reduced", or "r" for R alone.
+    """
+    if mode not in ("reduced", "r"):
+        raise OutOfDomain('np.linalg.qr has the modes "reduced" and "r" here.', current_line())
+    if not isinstance(a, PrivateArray):
+        q, r = numpy.linalg.qr(a)
+        signs = numpy.where(numpy.diagonal(r, axis1=-2, axis2=-1) < 0, -1.0, 1.0)
+        found = QRResult(q * signs[..., None, :], r * signs[..., :, None])
+    else:
+        graph, node = _private(a)
+        factors = solutions.orthogonal(graph, node, _bound(condition))
+        found = QRResult(*(PrivateArray(graph, each) for each in factors))
+    return found.R if mode == "r" else found
 
 
 def pinv(a: Any, *, condition: float = CONDITION) -> Any:
@@ -159,6 +184,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.linalg.inv: inv,
     numpy.linalg.norm: norm,
     numpy.linalg.pinv: pinv,
+    numpy.linalg.qr: qr,
     numpy.linalg.solve: solve,
 }
 FUNCTIONS.update(_FUNCTIONS)

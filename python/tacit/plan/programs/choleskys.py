@@ -17,6 +17,7 @@ Sources: Golub, Van Loan, Matrix Computations (4th edition), 4.2; the bound is t
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 from tacit.plan.programs.arithmetic import scaled
@@ -30,7 +31,6 @@ from tacit.plan.programs.elimination import (
     check_bounds,
     eliminated,
     in_a_ring,
-    matrix_times,
     square,
     times,
     transposed,
@@ -63,27 +63,50 @@ def cholesky_factor(graph: Graph, a: Node, axis: int, condition: int, fraction: 
     The lower triangle is what is read. axis: that of rows. condition: a bound of the spectral norm of the inverse.
     fraction: bits after the point.
     """
-    size = square(graph, a)
+    square(graph, a)
     check_bounds(graph, condition, fraction)
     s, _ = within_one_by_square(graph, a)
-    s = _mirrored(graph, with_fraction(graph, s, min(s.array.fraction, 2 * fraction)))
-    bits = max(bits_for(condition, size), fraction + ceil_log2(Fraction(size)) + 3)
-
-    def make(s: Node) -> tuple[Node, Node]:
-        factors = eliminated(graph, s, condition, bits)
-        return _lower(graph, factors, fraction), inverse_of_factors(graph, factors)
-
-    found, near = in_a_ring(graph, make, s)
-    found = narrowed(graph, as_held(graph, around_zero(graph, found, ROOM), axis))
-    near, left, share = checked_inverse(graph, s, near, condition * ROOM, fraction)
-    gap = _gap(graph, found, s, fraction)
-    moved = bound_of_norm(near, share) * size * (largest(gap) + gap.array.absolute_error)
-    if moved > LARGEST_SHARE:
-        raise too_rough(graph, s)
-    shown = _beside(graph, found, left, gap)
-    error = moved * ROOM / unit(fraction)
+    found = decomposed(graph, s, condition, fraction)
+    shown = beside(graph, found.factor, found.left, found.gap)
+    error = found.moved * ROOM / unit(fraction)
     fact = Known("a factor is as near as its product", *shown.array.interval, error=error, near=a.array.near)
     return graph.know(fact, shown, Proof("cholesky_factor", a, (axis, condition, fraction)))
+
+
+@dataclass(frozen=True)
+class Decomposed:
+    """L' with what proves it. turned: near L'^-T. left, gap: R and E. norm: k. moved: h."""
+
+    factor: Node
+    turned: Node
+    left: Node
+    gap: Node
+    norm: Fraction
+    moved: Fraction
+
+
+def decomposed(graph: Graph, s: Node, condition: int, fraction: int) -> Decomposed:
+    """The factor of a matrix with entries within one, as cholesky_factor has it."""
+    size, rows = s.array.shape[-1], len(s.array.shape) - 2
+    s = _mirrored(graph, with_fraction(graph, s, min(s.array.fraction, 2 * fraction)))
+    exact = fraction + ceil_log2(Fraction(condition)) // 2 + 2 * ceil_log2(Fraction(size)) + 4
+    bits = max(bits_for(condition, size), exact)
+
+    def make(s: Node) -> tuple[Node, Node, Node]:
+        factors = eliminated(graph, s, condition, bits)
+        root = _roots(graph, factors)
+        turned = times(graph, transposed(graph, factors.inverse), times(graph, root, factors.reciprocals, bits), bits)
+        return times(graph, factors.lower, root, fraction), turned, inverse_of_factors(graph, factors)
+
+    found, turned, near = in_a_ring(graph, make, s)
+    found = narrowed(graph, as_held(graph, around_zero(graph, found, ROOM), rows))
+    near, left, share = checked_inverse(graph, s, near, condition * ROOM, fraction)
+    gap = _gap(graph, found, s, fraction)
+    norm = bound_of_norm(near, share)
+    moved = norm * size * (largest(gap) + gap.array.absolute_error)
+    if moved > LARGEST_SHARE:
+        raise too_rough(graph, s)
+    return Decomposed(found, turned, left, gap, norm, moved)
 
 
 def _mirrored(graph: Graph, s: Node) -> Node:
@@ -94,14 +117,13 @@ def _mirrored(graph: Graph, s: Node) -> Node:
     return reshape(graph, take(graph, flat, places, len(batch)), s.array.shape)
 
 
-def _lower(graph: Graph, factors: Factors, fraction: int) -> Node:
-    """L D^(1/2): roots by a function, then by one step of Newton's with the reciprocals that are there."""
+def _roots(graph: Graph, factors: Factors) -> Node:
+    """D^(1/2): by a function, then by one step of Newton's with the reciprocals that are there."""
     pivots, bits = factors.pivots, factors.pivots.array.fraction
     root = with_fraction(graph, graph.make(Function("sqrt", min(bits, BITS_OF_ROOTS)), pivots), bits)
     missing = graph.make(Subtract(), pivots, times(graph, root, root, bits))
     slope = scaled(graph, times(graph, root, factors.reciprocals, bits), 1)
-    root = graph.make(Add(), root, times(graph, missing, slope, bits))
-    return times(graph, factors.lower, root, fraction)
+    return graph.make(Add(), root, times(graph, missing, slope, bits))
 
 
 def _gap(graph: Graph, factor: Node, s: Node, fraction: int) -> Node:
@@ -116,7 +138,7 @@ def _gap(graph: Graph, factor: Node, s: Node, fraction: int) -> Node:
     return narrowed(graph, around_zero(graph, found, 4 * factor.array.shape[-1] * unit(fraction)))
 
 
-def _beside(graph: Graph, a: Node, *checks: Node) -> Node:
+def beside(graph: Graph, a: Node, *checks: Node) -> Node:
     """An array, taken out of itself and arrays that are checked, so that the run has them."""
     rows = len(a.array.shape) - 2
     return part(graph, concatenate(graph, one_ring(graph, a, *checks), rows), rows, 0, a.array.shape[rows])

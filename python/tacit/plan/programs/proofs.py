@@ -14,6 +14,7 @@ from tacit.plan.programs.graph import Graph, Proof
 from tacit.plan.programs.inverses import inverse_of_any, inverse_of_positive
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Known
+from tacit.plan.programs.orthogonal import orthogonal_factor
 from tacit.plan.programs.reductions import centred, mean, root_of_squares, squares_of_distances
 from tacit.plan.programs.refusals import ProgramError
 
@@ -29,6 +30,7 @@ MAKERS: dict[str, tuple[int, Callable[..., Node]]] = {
     "cholesky_factor": (3, cholesky_factor),
     "inverse_of_any": (3, inverse_of_any),
     "inverse_of_positive": (3, inverse_of_positive),
+    "orthogonal_factor": (3, orthogonal_factor),
 }
 """By name: how many parameters, the first an axis, and what makes the array."""
 

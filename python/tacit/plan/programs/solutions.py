@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 
 from tacit.plan.programs.arithmetic import as_fixed, multiply, scaled
 from tacit.plan.programs.choleskys import cholesky_factor
 from tacit.plan.programs.elementary import ceil_log2
-from tacit.plan.programs.elimination import within_one
+from tacit.plan.programs.elimination import transposed, within_one
 from tacit.plan.programs.facts import unit
 from tacit.plan.programs.formats import truncated
 from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.nodes import Node
+from tacit.plan.programs.orthogonal import orthogonal_factor, triangular_factor
 from tacit.plan.programs.products import matmul
 from tacit.plan.programs.public import number
 
@@ -56,3 +58,15 @@ def cholesky(graph: Graph, a: Node, condition: int) -> Node:
     fraction = graph.settings.fraction + max(0, half)
     found = cholesky_factor(graph, a, len(a.array.shape) - 2, condition << odd, fraction)
     return truncated(graph, divided_by_power(graph, found, -half), fraction - graph.settings.fraction)
+
+
+def orthogonal(graph: Graph, a: Node, condition: int) -> tuple[Node, Node]:
+    """Q and R with Q @ R = a, and a positive diagonal of R, for matrices with independent columns."""
+    _, bits = within_one(graph, a)
+    base = graph.settings.fraction
+    fraction = base + max(0, bits) + ceil_log2(Fraction(a.array.shape[-2]))
+    lower, half = triangular_factor(graph, a, condition, fraction)
+    triangle = divided_by_power(graph, transposed(graph, lower), -bits - half)
+    found = orthogonal_factor(graph, a, len(a.array.shape) - 2, condition, fraction)
+    q, r = (truncated(graph, each, each.array.fraction - base) for each in (found, triangle))
+    return q, r
