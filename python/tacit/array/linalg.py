@@ -27,7 +27,7 @@ from tacit.plan.programs.reductions import root_of_squares, total
 from tacit.plan.programs.refusals import OutOfDomain
 from tacit.plan.programs.solutions import Inverter
 
-__all__ = ["cholesky", "det", "inv", "norm", "pinv", "qr", "solve"]
+__all__ = ["cholesky", "det", "eigh", "eigvalsh", "inv", "norm", "pinv", "qr", "solve"]
 
 CONDITION = 100.0
 """The condition where none is given, as by numpy.linalg's own functions."""
@@ -73,6 +73,36 @@ def cholesky(a: Any, *, condition: float = CONDITION, upper: bool = False) -> An
     graph, node = _private(a)
     found = PrivateArray(graph, solutions.cholesky(graph, node, _bound(condition)))
     return found.mT if upper else found
+
+
+class EighResult(NamedTuple):
+    """What eigh returns."""
+
+    eigenvalues: Any
+    eigenvectors: Any
+
+
+def eigvalsh(a: Any) -> Any:
+    """The ascending eigenvalues of symmetric matrices of at most 32 rows, of which the lower triangle is read."""
+    if not isinstance(a, PrivateArray):
+        return numpy.linalg.eigvalsh(a)
+    graph, node = _private(a)
+    return PrivateArray(graph, solutions.eigenvalues_of(graph, node))
+
+
+def eigh(a: Any, *, condition: float = CONDITION) -> Any:
+    """The eigenvalues as eigvalsh has them, and eigenvectors as columns, whose entry of largest modulus is positive.
+
+    condition: m divided by the least distance between two eigenvalues, where m is as for other functions.
+    """
+    if not isinstance(a, PrivateArray):
+        values, vectors = numpy.linalg.eigh(a)
+        places = numpy.argmax(numpy.abs(vectors), axis=-2)[..., None, :]
+        negative = numpy.take_along_axis(vectors, places, axis=-2) < 0
+        return EighResult(values, numpy.where(negative, -vectors, vectors))
+    graph, node = _private(a)
+    vectors = PrivateArray(graph, solutions.eigenvectors_of(graph, node, _bound(condition)))
+    return EighResult(eigvalsh(a), vectors)
 
 
 class QRResult(NamedTuple):
@@ -181,6 +211,8 @@ def _inverter(assume_a: str) -> Inverter:
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.linalg.cholesky: cholesky,
     numpy.linalg.det: det,
+    numpy.linalg.eigh: eigh,
+    numpy.linalg.eigvalsh: eigvalsh,
     numpy.linalg.inv: inv,
     numpy.linalg.norm: norm,
     numpy.linalg.pinv: pinv,

@@ -88,8 +88,8 @@ class Decomposed:
 def decomposed(graph: Graph, s: Node, condition: int, fraction: int) -> Decomposed:
     """The factor of a matrix with entries within one, as cholesky_factor has it."""
     size, rows = s.array.shape[-1], len(s.array.shape) - 2
-    s = _mirrored(graph, with_fraction(graph, s, min(s.array.fraction, 2 * fraction)))
-    exact = fraction + ceil_log2(Fraction(condition)) // 2 + 2 * ceil_log2(Fraction(size)) + 4
+    s = mirrored(graph, with_fraction(graph, s, min(s.array.fraction, 2 * fraction)))
+    exact = fraction + ceil_log2(Fraction(condition)) // 2 + ceil_log2(Fraction(size)) + 2
     bits = max(bits_for(condition, size), exact)
 
     def make(s: Node) -> tuple[Node, Node, Node]:
@@ -100,7 +100,8 @@ def decomposed(graph: Graph, s: Node, condition: int, fraction: int) -> Decompos
 
     found, turned, near = in_a_ring(graph, make, s)
     found = narrowed(graph, as_held(graph, around_zero(graph, found, ROOM), rows))
-    near, left, share = checked_inverse(graph, s, near, condition * ROOM, fraction)
+    short = with_fraction(graph, s, min(s.array.fraction, fraction + ceil_log2(size * condition * ROOM)))
+    near, left, share = checked_inverse(graph, short, near, condition * ROOM, fraction)
     gap = _gap(graph, found, s, fraction)
     norm = bound_of_norm(near, share)
     moved = norm * size * (largest(gap) + gap.array.absolute_error)
@@ -109,7 +110,7 @@ def decomposed(graph: Graph, s: Node, condition: int, fraction: int) -> Decompos
     return Decomposed(found, turned, left, gap, norm, moved)
 
 
-def _mirrored(graph: Graph, s: Node) -> Node:
+def mirrored(graph: Graph, s: Node) -> Node:
     """The lower triangle, and its mirror image above."""
     size, batch = s.array.shape[-1], s.array.shape[:-2]
     places = [max(row, column) * size + min(row, column) for row in range(size) for column in range(size)]

@@ -40,7 +40,7 @@ MOST = 64
 MOST_BITS = 40
 """Of a condition."""
 
-BITS_OF_QUOTIENTS = 55
+BITS_OF_QUOTIENTS = 54
 """Before and after the point: engines compute no longer ones in the ring of 128 bits."""
 
 Made = TypeVar("Made")

@@ -7,6 +7,7 @@ from fractions import Fraction
 
 from tacit.plan.programs.arithmetic import as_fixed, multiply, scaled
 from tacit.plan.programs.choleskys import cholesky_factor
+from tacit.plan.programs.eigenvalues import eigenvalues, eigenvectors
 from tacit.plan.programs.elementary import ceil_log2
 from tacit.plan.programs.elimination import transposed, within_one
 from tacit.plan.programs.facts import unit
@@ -16,6 +17,7 @@ from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.orthogonal import orthogonal_factor, triangular_factor
 from tacit.plan.programs.products import matmul
 from tacit.plan.programs.public import number
+from tacit.plan.programs.shaping import reshape
 
 Inverter = Callable[[Graph, Node, int, int, int], Node]
 """Of a matrix within one: inverse_of_positive or inverse_of_any."""
@@ -70,3 +72,22 @@ def orthogonal(graph: Graph, a: Node, condition: int) -> tuple[Node, Node]:
     found = orthogonal_factor(graph, a, len(a.array.shape) - 2, condition, fraction)
     q, r = (truncated(graph, each, each.array.fraction - base) for each in (found, triangle))
     return q, r
+
+
+def eigenvalues_of(graph: Graph, a: Node) -> Node:
+    """The ascending eigenvalues of symmetric matrices in the last two axes."""
+    _, bits = within_one(graph, a)
+    base, axis = graph.settings.fraction, len(a.array.shape) - 2
+    found = eigenvalues(graph, a, axis, base + max(0, bits))
+    found = reshape(graph, found, (*a.array.shape[:-2], a.array.shape[-1]))
+    found = divided_by_power(graph, found, -bits)
+    return truncated(graph, found, found.array.fraction - base)
+
+
+def eigenvectors_of(graph: Graph, a: Node, condition: int) -> Node:
+    """The eigenvectors of symmetric matrices, as columns in the order of eigenvalues."""
+    _, bits = within_one(graph, a)
+    base = graph.settings.fraction
+    fraction = base + max(0, bits)
+    found = eigenvectors(graph, a, len(a.array.shape) - 2, condition, fraction)
+    return truncated(graph, found, fraction - base)
