@@ -66,11 +66,11 @@ def det(a: Any) -> Any:
 def cholesky(a: Any, *, condition: float = CONDITION, upper: bool = False) -> Any:
     """The lower triangle L with L @ L.T = a, or its transpose, for symmetric positive definite matrices.
 
-    The entries of a above its diagonal are not read.
+    Of a the lower triangle is read, or else the upper one.
     """
     if not isinstance(a, PrivateArray):
         return numpy.linalg.cholesky(a, upper=upper)
-    graph, node = _private(a)
+    graph, node = _private(a.mT if upper else a)
     found = PrivateArray(graph, solutions.cholesky(graph, node, _bound(condition)))
     return found.mT if upper else found
 
@@ -101,8 +101,8 @@ def eigh(a: Any, *, condition: float = CONDITION) -> Any:
         negative = numpy.take_along_axis(vectors, places, axis=-2) < 0
         return EighResult(values, numpy.where(negative, -vectors, vectors))
     graph, node = _private(a)
-    vectors = PrivateArray(graph, solutions.eigenvectors_of(graph, node, _bound(condition)))
-    return EighResult(eigvalsh(a), vectors)
+    found = PrivateArray(graph, solutions.eigenvectors_of(graph, node, _bound(condition)))
+    return EighResult(eigvalsh(a), found)
 
 
 class QRResult(NamedTuple):
@@ -189,6 +189,13 @@ _OF_VECTORS: dict[Any, Callable[..., Any]] = {
 }
 
 
+def _lstsq(a: Any, b: Any, rcond: Any = None) -> Any:
+    raise OutOfDomain(
+        "np.linalg.lstsq would need singular values; write tacit.numpy.linalg.pinv(a, condition=...) @ b.",
+        current_line(),
+    )
+
+
 def _private(a: PrivateArray) -> tuple[Graph, Node]:
     a.graph.line = current_line()
     if a.public is not None:
@@ -214,6 +221,7 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.linalg.eigh: eigh,
     numpy.linalg.eigvalsh: eigvalsh,
     numpy.linalg.inv: inv,
+    numpy.linalg.lstsq: _lstsq,
     numpy.linalg.norm: norm,
     numpy.linalg.pinv: pinv,
     numpy.linalg.qr: qr,

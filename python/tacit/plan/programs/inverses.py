@@ -23,6 +23,7 @@ from fractions import Fraction
 from tacit.plan.programs.arithmetic import scaled
 from tacit.plan.programs.elementary import ceil_log2
 from tacit.plan.programs.elimination import (
+    MOST_BITS,
     ROOM,
     Factors,
     around_zero,
@@ -100,6 +101,12 @@ def near_inverse_of_any(graph: Graph, s: Node, condition: int) -> Node:
     size = s.array.shape[-1]
     bits = ceil_log2(Fraction(size))
     squared = condition**2 << bits
+    if squared >> MOST_BITS:
+        raise OutOfDomain(
+            f"a condition of {condition:,} is too large for matrices of which nothing is known; give a smaller one, or "
+            'assume_a="pos" where they are symmetric and positive definite.',
+            graph.line,
+        )
     fraction = bits_for(squared, size)
     short = with_fraction(graph, s, min(s.array.fraction, fraction))
 

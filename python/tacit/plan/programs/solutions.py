@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 from tacit.plan.programs.arithmetic import as_fixed, multiply, scaled
 from tacit.plan.programs.choleskys import cholesky_factor
@@ -18,6 +17,9 @@ from tacit.plan.programs.orthogonal import orthogonal_factor, triangular_factor
 from tacit.plan.programs.products import matmul
 from tacit.plan.programs.public import number
 from tacit.plan.programs.shaping import reshape
+
+GUARD = 2
+"""Bits after the point of factors beside those that a program asks for."""
 
 Inverter = Callable[[Graph, Node, int, int, int], Node]
 """Of a matrix within one: inverse_of_positive or inverse_of_any."""
@@ -66,7 +68,7 @@ def orthogonal(graph: Graph, a: Node, condition: int) -> tuple[Node, Node]:
     """Q and R with Q @ R = a, and a positive diagonal of R, for matrices with independent columns."""
     _, bits = within_one(graph, a)
     base = graph.settings.fraction
-    fraction = base + max(0, bits) + ceil_log2(Fraction(a.array.shape[-2]))
+    fraction = base + GUARD
     lower, half = triangular_factor(graph, a, condition, fraction)
     triangle = divided_by_power(graph, transposed(graph, lower), -bits - half)
     found = orthogonal_factor(graph, a, len(a.array.shape) - 2, condition, fraction)
