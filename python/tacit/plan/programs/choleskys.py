@@ -27,6 +27,7 @@ from tacit.plan.programs.elimination import (
     Factors,
     around_zero,
     as_held,
+    beside,
     bits_for,
     check_bounds,
     eliminated,
@@ -42,7 +43,7 @@ from tacit.plan.programs.graph import Graph, Proof
 from tacit.plan.programs.inverses import bound_of_norm, checked_inverse, inverse_of_factors, largest, too_rough
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Add, Function, Known, MatMul, Subtract
-from tacit.plan.programs.shaping import concatenate, part, reshape, take
+from tacit.plan.programs.shaping import reshape, take
 
 BITS_OF_ROOTS = 22
 """After the point of the first square roots; one step of Newton's doubles them."""
@@ -137,9 +138,3 @@ def _gap(graph: Graph, factor: Node, s: Node, fraction: int) -> Node:
 
     found = in_a_ring(graph, make, *one_ring(graph, factor, s))
     return narrowed(graph, around_zero(graph, found, 4 * factor.array.shape[-1] * unit(fraction)))
-
-
-def beside(graph: Graph, a: Node, *checks: Node) -> Node:
-    """An array, taken out of itself and arrays that are checked, so that the run has them."""
-    rows = len(a.array.shape) - 2
-    return part(graph, concatenate(graph, one_ring(graph, a, *checks), rows), rows, 0, a.array.shape[rows])

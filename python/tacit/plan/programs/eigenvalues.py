@@ -20,12 +20,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tacit.plan.programs.choleskys import beside, mirrored
+from tacit.plan.programs.choleskys import mirrored
 from tacit.plan.programs.elementary import sqrt
 from tacit.plan.programs.elimination import (
     ROOM,
     around_zero,
     as_held,
+    beside,
     check_bounds,
     checked,
     constant,

@@ -19,14 +19,14 @@ from typing import TypeVar
 
 from tacit.plan.programs.arithmetic import as_fixed, multiply, scaled
 from tacit.plan.programs.elementary import ceil_log2, sqrt
-from tacit.plan.programs.facts import unit
-from tacit.plan.programs.formats import truncated, widened, with_fraction
+from tacit.plan.programs.facts import root_up, unit
+from tacit.plan.programs.formats import narrowed, one_ring, truncated, widened, with_fraction
 from tacit.plan.programs.graph import Graph, Proof
 from tacit.plan.programs.nodes import Node
-from tacit.plan.programs.operations import Check, Divide, Known, MatMul, Multiply, Negate, Subtract
+from tacit.plan.programs.operations import Check, Divide, Known, MatMul, Multiply, Negate, Subtract, Sum
 from tacit.plan.programs.public import Public, encoded, number
 from tacit.plan.programs.refusals import OutOfDomain, TooWide
-from tacit.plan.programs.shaping import broadcast, concatenate, moved, part
+from tacit.plan.programs.shaping import broadcast, concatenate, expanded, moved, part
 
 ROOM = Fraction(17, 16)
 """What bounds leave for rounding."""
@@ -125,6 +125,36 @@ def as_held(graph: Graph, a: Node, axis: int) -> Node:
         "numbers as they are held", *a.array.interval, error=Fraction(0), near=a.array.near or a.array.error > 0
     )
     return graph.know(fact, a, Proof("as_held", a, (axis,)))
+
+
+def beside(graph: Graph, a: Node, *checks: Node) -> Node:
+    """An array, taken out of itself and arrays that are checked, so that the run has them."""
+    rows = len(a.array.shape) - 2
+    return part(graph, concatenate(graph, one_ring(graph, a, *checks), rows), rows, 0, a.array.shape[rows])
+
+
+def rows_within(graph: Graph, a: Node, axis: int, norm: int) -> Node:
+    """Square matrices whose rows have a Euclidean norm that the run checks.
+
+    axis: that of rows. norm: the bound, with as many bits after the point as the matrices. The squares are of fewer
+    bits after the point, so that all is known within what is cut off.
+    """
+    size, bits = square(graph, a), a.array.fraction
+    room = root_up(size) << bits - bits // 2
+    most = ceil(Fraction((norm + room) ** 2, 1 << bits))
+
+    def squares(short: Node) -> Node:
+        found = graph.make(Sum(axis + 1), graph.make(Multiply(), short, short))
+        return graph.make(Check(0, most), with_fraction(graph, found, bits))
+
+    row = narrowed(graph, in_a_ring(graph, squares, with_fraction(graph, a, bits // 2)))
+    shown = beside(graph, a, expanded(graph, row, axis))
+    same = a.array
+    fact = Known(
+        "rows of a checked norm", *same.interval, error=same.error, near=same.near,
+        norm2=(root_up(most << bits) + room) ** 2,
+    )  # fmt: skip
+    return graph.know(fact, shown, Proof("rows_within", a, (axis, norm)))
 
 
 def times(graph: Graph, a: Node, b: Node, fraction: int) -> Node:

@@ -96,6 +96,7 @@ def known(a: Array, fact: Known) -> Array:
         one_hot=fact.one_hot or a.one_hot,
         error=a.error if fact.error is None else fact.error,
         near=a.near if fact.near is None else fact.near,
+        norm2=a.norm2 if fact.norm2 is None else min(fact.norm2, norm2(a)),
     )
 
 

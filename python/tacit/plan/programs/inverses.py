@@ -1,14 +1,14 @@
 """Inverses of matrices, right within a declared error or withheld.
 
 An elimination gives X, near the inverse of S. Nothing of that is believed: X is any matrix that is held. The run checks
-two bounds: no entry of X is above c, and none of R = I - S X above r. Let S be the true matrix, R be held within an
-error e, n be the size, t = n (r + e) < 1/2, k = n c / (1 - t), and m a power of two. Then
+two bounds: no row and no column of X has a norm above c, and no entry of R = I - S X is above r. Let S be the true
+matrix, R be held within an error e, n be the size, t = n (r + e) <= 1/2, k = sqrt(n) c / (1 - t), and m a power of two.
 
-- S has an inverse, S^-1 = X (I - R)^-1, for |R| <= t < 1 in the norm of rows, and there |S^-1| <= k.
-- S^-1 - X (I + R) (I + R^2) ... (I + R^(m/2)) = S^-1 R^m, which has no entry above k t^m. Each factor takes two
-  products of matrices at once, and m is chosen so that this is below the last place.
-- How far the product is from what is computed of it is a matter of rounded products, as for any program. The error of S
-  is in that of R.
+- S has an inverse, S^-1 = X (I - R)^-1, for |R| <= t < 1 in the norm of row sums, and there |S^-1| <= k.
+- Let N = (I + R) (I + R^2) ... (I + R^(m/2)) - I. Then S^-1 - (X + X N) = S^-1 R^m, which has no entry above k t^m. m
+  is chosen so that this is below the last place. Each factor takes two products of matrices at once.
+- How far X + X N is from what is computed of it is a matter of rounded products, as for any program. The error of S is
+  in that of R: it is at most sqrt(n) c times as large there, and as much once more in X N.
 
 S need not be symmetric or positive definite for that: where it is not as it was said to be, X is wrong and R is large.
 Sources: Golub, Van Loan, Matrix Computations (4th edition), 2.3.4; Ben-Israel, SIAM Review 8 (1966) for the product;
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import ceil
 
 from tacit.plan.programs.arithmetic import scaled
 from tacit.plan.programs.elementary import ceil_log2
@@ -35,11 +36,12 @@ from tacit.plan.programs.elimination import (
     identity,
     in_a_ring,
     matrix_times,
+    rows_within,
     square,
     transposed,
     within_one,
 )
-from tacit.plan.programs.facts import unit
+from tacit.plan.programs.facts import norm1, unit
 from tacit.plan.programs.formats import narrowed, one_ring, truncated, with_fraction
 from tacit.plan.programs.graph import Graph, Proof
 from tacit.plan.programs.nodes import Node
@@ -134,19 +136,22 @@ def refined(graph: Graph, s: Node, near: Node, most: Fraction, fraction: int) ->
 
 def checked_inverse(graph: Graph, s: Node, near: Node, most: Fraction, fraction: int) -> tuple[Node, Node, Fraction]:
     """X and R with their checks, and t. fraction: bits after the point of R."""
-    size = s.array.shape[-1]
+    size, rows = s.array.shape[-1], len(s.array.shape) - 2
 
     def residual(s: Node, near: Node) -> Node:
         product = graph.make(MatMul(), s, near)
         one = constant(graph, product, (size, size), identity(size))
         return with_fraction(graph, graph.make(Subtract(), one, product), fraction)
 
-    near = narrowed(graph, as_held(graph, around_zero(graph, near, most), 0))
-    left = narrowed(graph, around_zero(graph, in_a_ring(graph, residual, *one_ring(graph, s, near)), RESIDUAL / size))
+    near = narrowed(graph, as_held(graph, around_zero(graph, near, most), rows))
+    norm = ceil(most * (1 << near.array.fraction))
+    by_columns = transposed(graph, rows_within(graph, transposed(graph, near), rows, norm))
+    left = in_a_ring(graph, residual, *one_ring(graph, s, by_columns))
+    left = narrowed(graph, around_zero(graph, left, RESIDUAL / size))
     share = size * (largest(left) + left.array.absolute_error)
     if share > LARGEST_SHARE:
         raise too_rough(graph, s)
-    return near, left, share
+    return rows_within(graph, by_columns, rows, norm), left, share
 
 
 def too_rough(graph: Graph, s: Node) -> OutOfDomain:
@@ -161,7 +166,7 @@ def too_rough(graph: Graph, s: Node) -> OutOfDomain:
 
 def bound_of_norm(near: Node, share: Fraction) -> Fraction:
     """k, which bounds the norm of the inverse."""
-    return near.array.shape[-1] * largest(near) / (1 - share)
+    return norm1(near.array) * unit(near.array.fraction) / (1 - share)
 
 
 def largest(a: Node) -> Fraction:
@@ -170,14 +175,12 @@ def largest(a: Node) -> Fraction:
 
 
 def _product(graph: Graph, near: Node, left: Node, share: Fraction, fraction: int) -> tuple[Node, Fraction]:
-    """X (I + R) (I + R^2) ..., and what is missing. share: t."""
+    """X + X N, and what is missing. share: t."""
     fine, coarse = left.array.fraction, fraction + GUARD
     norm = bound_of_norm(near, share)
-    found = with_fraction(graph, near, coarse)
-    power = left
-    while True:
-        found = graph.make(Add(), found, matrix_times(graph, found, power, coarse))
-        share *= share
-        if norm * share <= unit(coarse):
-            return narrowed(graph, truncated(graph, found, GUARD)), norm * share
-        power = matrix_times(graph, power, power, fine)
+    series = power = left
+    while norm * share**2 > unit(coarse):
+        power, share = matrix_times(graph, power, power, fine), share**2
+        series = graph.make(Add(), graph.make(Add(), series, power), matrix_times(graph, series, power, fine))
+    found = graph.make(Add(), with_fraction(graph, near, coarse), matrix_times(graph, near, series, coarse))
+    return narrowed(graph, truncated(graph, found, GUARD)), norm * share**2

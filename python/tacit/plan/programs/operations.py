@@ -296,6 +296,7 @@ class Known:
     one_hot: bool = False
     error: Fraction | None = None
     near: bool | None = None
+    norm2: int | None = None
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tacit.plan.programs.arithmetic import scaled
-from tacit.plan.programs.choleskys import beside, cholesky_factor, decomposed, within_one_by_square
+from tacit.plan.programs.choleskys import cholesky_factor, decomposed, within_one_by_square
 from tacit.plan.programs.elementary import ceil_log2, sqrt
 from tacit.plan.programs.elimination import (
     ROOM,
     around_zero,
     as_held,
+    beside,
     check_bounds,
     in_a_ring,
     matrix_times,

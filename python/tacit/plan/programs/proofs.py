@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from tacit.plan.programs.choleskys import cholesky_factor
 from tacit.plan.programs.eigenvalues import eigenvalues, eigenvectors
-from tacit.plan.programs.elimination import as_held
+from tacit.plan.programs.elimination import as_held, rows_within
 from tacit.plan.programs.functions import below_largest, softmax, whole_of_powers
 from tacit.plan.programs.graph import Graph, Proof
 from tacit.plan.programs.inverses import inverse_of_any, inverse_of_positive
@@ -27,6 +27,7 @@ MAKERS: dict[str, tuple[int, Callable[..., Node]]] = {
     "root_of_squares": (2, root_of_squares),
     "below_largest": (1, below_largest),
     "whole_of_powers": (1, whole_of_powers),
+    "rows_within": (2, rows_within),
     "share_of_larger": (1, share_of_larger),
     "softmax": (1, softmax),
     "as_held": (1, as_held),
