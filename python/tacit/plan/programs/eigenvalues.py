@@ -4,12 +4,13 @@ T is the true matrix, its lower triangle mirrored. V and the diagonal matrix D a
 that the entries of Z = T V - V D and of W = V^T V - I are small. Let n be the size, z and w bounds of the entries of Z
 and W, s = n w <= 1/4, and d a bound of those of D.
 
-- V = Q H with an orthogonal Q and H = (I + W)^(1/2), |H - I| <= s, |H^-1| <= 1 + s. From Z follows
-  Q^T T Q - D = (Q^T Z + (H - I) D - D (H - I)) H^-1. So, by Weyl, sorted eigenvalues of T are off those of D by no more
-  than y = (n z + 2 s d) (1 + s).
+- V = Q H with an orthogonal Q and H = (I + W)^(1/2), where |H - I| <= s and |H^-1| <= 1 + s. From Z follows
+  Q^T T Q - D = (Q^T Z + (H - I) D - D (H - I)) H^-1. So, by Weyl, sorted eigenvalues of T are off those of D by at most
+  y = (n z + 2 s d) (1 + s).
 - Let the entries of D be at least g > 2 y apart. A column v of V has a residual of at most sqrt(n) z, and all other
-  eigenvalues of T are at least g - y away. So, by Davis and Kahan, the sine of the angle of v and the eigenvector x is
-  at most sqrt(n) z / ((1 - w) (g - y)); v / |v| and x differ by at most sqrt(2) times that, v and v / |v| by w.
+  eigenvalues of T are at least g - y away. By Davis and Kahan, v and the eigenvector x then have an angle whose sine is
+  at most sqrt(n) z / ((1 - w) (g - y)). The difference of v / |v| and x is at most sqrt(2) times that sine, and that of
+  v and v / |v| is at most w.
 
 The sign of an eigenvector is that of its entry of largest modulus, which is positive. Sources: Golub, Van Loan, Matrix
 Computations (4th edition), 8.1; Parlett, The Symmetric Eigenvalue Problem, 11.7.

@@ -2,8 +2,8 @@
 
 The entries of S are within one. Its condition c is a public bound of its inverse's spectral norm. If S is positive
 definite, all that is computed has bounds. A pivot d is between 1/c and 1. An entry of a Schur complement is within 1.
-Entries of L and M are within sqrt(c), and those of D^-1 M within c: with M^T D^-1 M = S^-1, M_ij^2 / d_i is no more
-than the entry jj of S^-1. None of it is believed: the run checks each bound, before anything relies on it.
+Entries of L and M are within sqrt(c), and those of D^-1 M within c. For M^T D^-1 M = S^-1, so that M_ij^2 / d_i is at
+most the entry jj of S^-1. None of it is believed. The run checks each bound, before anything relies on it.
 
 A column takes one reciprocal and two products of all that is left. Source: Golub, Van Loan, Matrix Computations
 (4th edition), 4.1.2 and 4.2.

@@ -1,8 +1,8 @@
 """Inverses of matrices, right within a declared error or withheld.
 
 An elimination gives X, near the inverse of S. Nothing of that is believed: X is any matrix that is held. The run checks
-two bounds: no row and no column of X has a norm above c, and no entry of R = I - S X is above r. Let S be the true
-matrix, R be held within an error e, n be the size, t = n (r + e) <= 1/2, k = sqrt(n) c / (1 - t), and m a power of two.
+two bounds: no row and no column of X has a norm above c, and no entry of R = I - S X is above r. S is the true matrix,
+R is held within an error e, and n is the size. Let t = n (r + e) <= 1/2, k = sqrt(n) c / (1 - t), and m a power of two.
 
 - S has an inverse, S^-1 = X (I - R)^-1, for |R| <= t < 1 in the norm of row sums, and there |S^-1| <= k.
 - Let N = (I + R) (I + R^2) ... (I + R^(m/2)) - I. Then S^-1 - (X + X N) = S^-1 R^m, which has no entry above k t^m. m

@@ -9,7 +9,7 @@ F = Q' L'^T - S / 2^g are small. Let n be the number of columns, f a bound of th
 - Q' is off that by F L'^-T. A row of F is no longer than sqrt(n) f, and |L'^-T| <= sqrt(k) / (1 - h).
 
 The signs are those of a positive diagonal of R. Source: Cholesky QR, as Yamamoto, Nakatsukasa, Yanagisawa, Fukaya,
-ETNA 44 (2015) have it. **Departure** it is made once, with so many bits that a second time would find nothing.
+ETNA 44 (2015) have it. **Departure** it is made once, with more bits instead of a second time.
 """
 
 from __future__ import annotations
