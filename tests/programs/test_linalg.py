@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -191,6 +192,30 @@ def test_readers_prove_the_facts_anew() -> None:
     traced: Traced = trace(lambda a: [program(a) for program in list(PROGRAMS.values())[:6]], {"a": SQUARE}, FINE)
     again = read(canonical(traced.graph, traced.outputs))
     assert [node.array for node in again.outputs.values()] == [node.array for node in traced.outputs.values()]
+
+
+PROOFS = {
+    "inv": ("inverse_of_any", 3),
+    "inv of positive": ("rows_within", 2),
+    "cholesky": ("cholesky_factor", 3),
+    "qr": ("orthogonal_factor", 3),
+    "eigvalsh": ("eigenvalues", 2),
+    "eigh": ("eigenvectors", 3),
+}
+
+
+@pytest.mark.parametrize("name", PROOFS)
+def test_a_text_with_other_parameters_of_a_proof_is_refused(name: str) -> None:
+    traced = trace(PROGRAMS[name], {"a": SQUARE}, FINE)
+    said = json.loads(canonical(traced.graph, traced.outputs))
+    proof, count = PROOFS[name]
+    (*_, node) = (each for each in said["nodes"] if each.get("proof") == proof)
+    right = node["parameters"]
+    assert len(right) == count
+    for at, wrong in ((0, 1), *((place, number) for place in range(1, count) for number in (1, 77, 1 << 100))):
+        node["parameters"] = [*right[:at], wrong, *right[at + 1 :]]
+        with pytest.raises(ProgramError, match="the text is no program"):
+            read(json.dumps(said, sort_keys=True, separators=(",", ":")))
 
 
 def test_a_solution_says_what_it_discloses_and_costs() -> None:

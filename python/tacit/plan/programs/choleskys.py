@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tacit.plan.programs.arithmetic import scaled
+from tacit.plan.programs.arithmetic import as_fixed, scaled
 from tacit.plan.programs.elementary import ceil_log2
 from tacit.plan.programs.elimination import (
     ROOM,
@@ -30,6 +30,7 @@ from tacit.plan.programs.elimination import (
     beside,
     bits_for,
     check_bounds,
+    check_rows,
     eliminated,
     in_a_ring,
     square,
@@ -65,6 +66,7 @@ def cholesky_factor(graph: Graph, a: Node, axis: int, condition: int, fraction: 
     fraction: bits after the point.
     """
     square(graph, a)
+    check_rows(graph, as_fixed(graph, a), axis)
     check_bounds(graph, condition, fraction)
     s, _ = within_one_by_square(graph, a)
     found = decomposed(graph, s, condition, fraction)

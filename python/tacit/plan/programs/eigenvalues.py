@@ -21,6 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from tacit.plan.programs.arithmetic import as_fixed
 from tacit.plan.programs.choleskys import mirrored
 from tacit.plan.programs.elementary import sqrt
 from tacit.plan.programs.elimination import (
@@ -29,6 +30,7 @@ from tacit.plan.programs.elimination import (
     as_held,
     beside,
     check_bounds,
+    check_rows,
     checked,
     constant,
     identity,
@@ -133,6 +135,7 @@ def eigenvectors(graph: Graph, a: Node, axis: int, condition: int, fraction: int
 
 def _decomposed(graph: Graph, a: Node, axis: int, fraction: int) -> Decomposed:
     size = square(graph, a, MOST)
+    check_rows(graph, as_fixed(graph, a), axis)
     check_bounds(graph, 1, fraction)
     s, _ = within_one(graph, a)
     s = mirrored(graph, with_fraction(graph, s, min(s.array.fraction, 2 * fraction)))

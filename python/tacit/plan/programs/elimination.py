@@ -68,6 +68,12 @@ def square(graph: Graph, a: Node, most: int = MOST) -> int:
     return shape[-1]
 
 
+def check_rows(graph: Graph, a: Node, axis: int) -> None:
+    """Refuse an axis that is not that of the rows of matrices of numbers with bits after the point."""
+    if axis != len(a.array.shape) - 2 or a.array.dtype != "fixed":
+        raise OutOfDomain(f"axis {axis} is not that of rows of matrices; give the last axis but one.", graph.line)
+
+
 def check_bounds(graph: Graph, condition: int, fraction: int) -> None:
     """Refuse parameters for which nothing fits a ring."""
     if not 1 <= condition < 1 << MOST_BITS or not 1 <= fraction < 2 * MOST_BITS:
@@ -139,6 +145,7 @@ def rows_within(graph: Graph, a: Node, axis: int, norm: int) -> Node:
     axis: that of rows. norm: the bound, with as many bits after the point as the matrices. The squares are of fewer
     bits after the point, so that all is known within what is cut off.
     """
+    check_rows(graph, a, axis)
     size, bits = square(graph, a), a.array.fraction
     room = root_up(size) << bits - bits // 2
     most = ceil(Fraction((norm + room) ** 2, 1 << bits))

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import ceil
 
-from tacit.plan.programs.arithmetic import scaled
+from tacit.plan.programs.arithmetic import as_fixed, scaled
 from tacit.plan.programs.elementary import ceil_log2
 from tacit.plan.programs.elimination import (
     MOST_BITS,
@@ -31,6 +31,7 @@ from tacit.plan.programs.elimination import (
     as_held,
     bits_for,
     check_bounds,
+    check_rows,
     constant,
     eliminated,
     identity,
@@ -73,6 +74,7 @@ Near = Callable[[Graph, Node, int], Node]
 
 def _inverse(graph: Graph, a: Node, axis: int, condition: int, fraction: int, near: Near) -> Node:
     size = square(graph, a)
+    check_rows(graph, as_fixed(graph, a), axis)
     check_bounds(graph, condition, fraction)
     s, _ = within_one(graph, a)
     s = with_fraction(graph, s, min(s.array.fraction, fraction + 2 * ceil_log2(size * condition * ROOM) + 1))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from tacit.plan.programs.arithmetic import scaled
+from tacit.plan.programs.arithmetic import as_fixed, scaled
 from tacit.plan.programs.choleskys import cholesky_factor, decomposed, within_one_by_square
 from tacit.plan.programs.elementary import ceil_log2, sqrt
 from tacit.plan.programs.elimination import (
@@ -25,6 +25,7 @@ from tacit.plan.programs.elimination import (
     as_held,
     beside,
     check_bounds,
+    check_rows,
     in_a_ring,
     matrix_times,
     transposed,
@@ -71,6 +72,7 @@ def orthogonal_factor(graph: Graph, a: Node, axis: int, condition: int, fraction
 
     axis: that of rows. condition: a bound of the spectral norm of the pseudo-inverse. fraction: bits after the point.
     """
+    check_rows(graph, as_fixed(graph, a), axis)
     check_bounds(graph, condition, fraction)
     s, square, half = gram(graph, a, fraction)
     check_bounds(graph, squared(condition, half), fraction)

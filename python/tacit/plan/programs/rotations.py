@@ -148,7 +148,7 @@ def share_of_larger(graph: Graph, a: Node, axis: int) -> Node:
 
     a: both halves of an axis. The quotient is no larger, but for its own rounding, and its divisor is above zero.
     """
-    if a.array.low < 0 or a.array.error or a.array.shape[axis] % 2:
+    if a.array.dtype != "fixed" or a.array.low < 0 or a.array.error or a.array.shape[axis] % 2:
         raise OutOfDomain("a share is of pairs of numbers of at least zero, as they are held.", graph.line)
     first, second = _halves(graph, a, axis)
     smaller, larger = graph.make(Minimum(), first, second), graph.make(Maximum(), first, second)
