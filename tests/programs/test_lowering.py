@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import tacit.numpy as np
 from tacit.array.declared import Declared
 from tacit.array.tracing import Traced, trace
+from tacit.plan.physical import lower_program as lower_program_module
 from tacit.plan.physical.lower_program import Lowered, lower_program
 from tacit.plan.programs.evaluation import Evaluation, decoded, encoded
 from tacit.plan.programs.forms import NAMED
@@ -28,11 +29,14 @@ from tacit.plan.programs.release import released, showing
 
 from .instructions import evaluate
 from .running import SEED, declaration, same
-from .test_numpy import CASES, VALUES
+from .test_numpy import CASES, CHECKED, VALUES
 from .test_programs import VALUES as PROGRAMS
 from .test_random_programs import SHAPE, Step, at_the_ends, program, steps
 
 ROUNDED = (Function, Divide)
+
+REFUSED: str | None = getattr(lower_program_module, "CHECKS", None)
+"""Why programs that check bounds are refused, as long as engines do not check any."""
 
 
 def lowered(traced: Traced) -> tuple[dict[str, Node], Lowered]:
@@ -107,6 +111,10 @@ def test_functions(name: str, rounding: Rounding) -> None:
     function = CASES[name]
     values = {each: VALUES[each] for each in function.__code__.co_varnames[: function.__code__.co_argcount]}
     traced = trace(function, {each: declaration(value) for each, value in values.items()}, Settings(16, rounding))
+    if name in CHECKED and REFUSED is not None:
+        with pytest.raises(ProgramError, match=REFUSED):
+            lowered(traced)
+        return
     check(traced, values, named(function(**values)))
 
 

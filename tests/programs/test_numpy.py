@@ -139,6 +139,9 @@ CASES: dict[str, Callable[..., Any]] = {
     "eigh": lambda h: np.linalg.eigh(h, condition=4),
 }  # fmt: skip
 
+CHECKED = {"solve", "solve any", "inv", "inv any", "pinv", "cholesky", "qr", "eigh"}
+"""What checks bounds while it runs."""
+
 VALUES = {"x": X, "y": Y, "p": P, "i": WHOLE, "j": J, "b": B, "v": V, "s": S, "a": A, "m": M, "t": T, "h": H, "w": W}
 
 
