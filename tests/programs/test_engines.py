@@ -24,12 +24,14 @@ from tacit.plan.programs.release import released
 from .engines import Engine, outcomes, placed, run
 from .running import SEED, same
 from .test_lowering import named
-from .test_numpy import CASES, VALUES
+from .test_numpy import CASES, CHECKED, VALUES
 from .test_random_programs import BINARY, UNARY, at_the_ends, program
 
 ENGINES: list[Engine] = ["clear", "rep3", "two"]
 PUBLIC = {"power zero"}
 """What is known without the numbers."""
+LONG = CHECKED - {"solve", "cholesky"}
+"""What takes hundreds of rounds."""
 RUNS: list[tuple[Engine, Rounding]] = [("clear", "floor"), ("rep3", "floor"), ("two", "floor"), ("rep3", "dither")]
 ROUNDED = (Function, Divide)
 
@@ -56,7 +58,9 @@ def is_input(node: Node) -> bool:
 
 
 @pytest.mark.parametrize(("engine", "rounding"), RUNS)
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.nightly if name in LONG else ()) for name in CASES]
+)
 def test_functions(name: str, engine: Engine, rounding: Rounding) -> None:
     function = CASES[name]
     values = {each: VALUES[each] for each in function.__code__.co_varnames[: function.__code__.co_argcount]}

@@ -21,6 +21,11 @@ J = DRAW.integers(1, 9, (4, 5))
 B = DRAW.integers(0, 2, (4, 5)).astype(bool)
 V = DRAW.uniform(-1, 1, 5)
 S = DRAW.integers(0, 8, 12)
+A = numpy.array([[2.0, 0.5, -0.25], [0.5, 1.5, 0.5], [-0.25, 0.5, 1.0]])
+M = numpy.array([[0.25, 1.0, -0.5], [1.5, 0.5, 0.25], [-0.5, 0.75, 1.25]])
+T = numpy.array([[1.0, 0.25], [-0.5, 0.75], [0.25, 1.0]])
+H = numpy.array([[0.5, -1.0], [-1.0, 1.75]])
+W = V[:3]
 
 CASES: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: x + y,
@@ -122,9 +127,22 @@ CASES: dict[str, Callable[..., Any]] = {
     "waves": lambda x: (np.sin(x), np.cos(x)),
     "softmax": lambda x: (np.softmax(x), np.softmax(x, axis=0)),
     "norm": lambda x: (numpy.linalg.norm(x), numpy.linalg.norm(x, axis=1)),
+    "other norms": lambda x, v: (np.linalg.norm(x, 1), np.linalg.norm(x, numpy.inf), np.linalg.norm(v, 1)),
+    "det": lambda m: np.linalg.det(m),
+    "solve": lambda a, w: np.linalg.solve(a, w, condition=8, assume_a="pos"),
+    "solve any": lambda m, w: np.linalg.solve(m, w, condition=8),
+    "inv": lambda a: np.linalg.inv(a, condition=8, assume_a="pos"),
+    "inv any": lambda m: np.linalg.inv(m, condition=8),
+    "pinv": lambda t: np.linalg.pinv(t, condition=8),
+    "cholesky": lambda a: np.linalg.cholesky(a, condition=8),
+    "qr": lambda t: np.linalg.qr(t, condition=4),
+    "eigh": lambda h: np.linalg.eigh(h, condition=4),
 }  # fmt: skip
 
-VALUES = {"x": X, "y": Y, "p": P, "i": WHOLE, "j": J, "b": B, "v": V, "s": S}
+CHECKED = {"solve", "solve any", "inv", "inv any", "pinv", "cholesky", "qr", "eigh"}
+"""What checks bounds while it runs."""
+
+VALUES = {"x": X, "y": Y, "p": P, "i": WHOLE, "j": J, "b": B, "v": V, "s": S, "a": A, "m": M, "t": T, "h": H, "w": W}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -67,7 +67,6 @@ from numpy import (
     isnan,
     less,
     less_equal,
-    linalg,
     linspace,
     log,
     log1p,
@@ -149,7 +148,7 @@ from numpy import pow as pow
 
 from tacit.array import functions as _functions  # noqa: F401  (fills what NumPy calls)
 from tacit.array import indexing as _indexing  # noqa: F401  (fills what Python calls)
-from tacit.array import random
+from tacit.array import linalg, random
 from tacit.array import reductions as _reductions
 from tacit.array.operands import as_node as _as_node
 from tacit.array.operands import public as _public

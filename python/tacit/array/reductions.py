@@ -168,12 +168,6 @@ def _ptp(a: PrivateArray, axis: Axis = None) -> PrivateArray:
     return reduced(a, axis, False, rule)
 
 
-def _norm(x: PrivateArray, ord: Any = None, axis: Axis = None, keepdims: bool = False) -> PrivateArray:
-    if ord not in (None, 2, "fro"):
-        raise OutOfDomain("np.linalg.norm is the square norm here; write the sum or maximum of np.abs.", current_line())
-    return reduced(x, axis, keepdims, reductions.root_of_squares)
-
-
 FUNCTIONS.update(
     {
         numpy.sum: _reduction(reductions.total),
@@ -186,7 +180,6 @@ FUNCTIONS.update(
         numpy.all: _extreme(lambda graph, a, axis: reductions.joined(graph, a, axis, Both())),
         numpy.any: _extreme(lambda graph, a, axis: reductions.joined(graph, a, axis, Either())),
         numpy.ptp: _ptp,
-        numpy.linalg.norm: _norm,
         numpy.argmax: _place(True),
         numpy.argmin: _place(False),
         numpy.cumsum: _cumsum,

@@ -94,8 +94,10 @@ def known(a: Array, fact: Known) -> Array:
         high=high,
         row_sum=fact.row_sum or a.row_sum,
         one_hot=fact.one_hot or a.one_hot,
-        error=a.error if fact.error is None else min(fact.error, a.error),
+        error=a.error if fact.error is None else fact.error,
         exact=a.exact if fact.exact is None else (max(fact.exact[0], a.real[0]), min(fact.exact[1], a.real[1])),
+        near=a.near if fact.near is None else fact.near,
+        norm2=a.norm2 if fact.norm2 is None else min(fact.norm2, norm2(a)),
     )
 
 

@@ -139,4 +139,6 @@ def column_norms(node: Node) -> tuple[int, int]:
         return norm1(array), norm2(array)
     if isinstance(operation, Transpose) and operation.axes[-2:] == (len(array.shape) - 1, len(array.shape) - 2):
         return norm1(node.args[0].array), norm2(node.args[0].array)
+    if isinstance(operation, Widen | Narrow | Known):
+        return column_norms(node.args[0])
     return array.shape[-2] * array.largest, array.shape[-2] * array.largest**2

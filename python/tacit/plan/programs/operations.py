@@ -286,7 +286,7 @@ class FloorDivide:
 class Known:
     """The same array, of which algebra knows more than its operations tell. why: the fact's name.
 
-    exact: bounds of what real arithmetic gives.
+    exact: bounds of what real arithmetic gives. error, near: what they are instead of what the operations tell.
     """
 
     why: str
@@ -296,6 +296,8 @@ class Known:
     one_hot: bool = False
     error: Fraction | None = None
     exact: tuple[Fraction, Fraction] | None = None
+    near: bool | None = None
+    norm2: int | None = None
 
 
 @dataclass(frozen=True)

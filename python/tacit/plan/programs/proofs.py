@@ -7,12 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tacit.plan.programs.choleskys import cholesky_factor
+from tacit.plan.programs.eigenvalues import eigenvalues, eigenvectors
+from tacit.plan.programs.elimination import as_held, rows_within
 from tacit.plan.programs.functions import below_largest, softmax, whole_of_powers
 from tacit.plan.programs.graph import Graph, Proof
+from tacit.plan.programs.inverses import inverse_of_any, inverse_of_positive
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Known
+from tacit.plan.programs.orthogonal import orthogonal_factor
 from tacit.plan.programs.reductions import centred, mean, root_of_squares, squares_of_distances
 from tacit.plan.programs.refusals import ProgramError
+from tacit.plan.programs.rotations import share_of_larger
 
 MAKERS: dict[str, tuple[int, Callable[..., Node]]] = {
     "mean": (1, mean),
@@ -21,7 +27,16 @@ MAKERS: dict[str, tuple[int, Callable[..., Node]]] = {
     "root_of_squares": (2, root_of_squares),
     "below_largest": (1, below_largest),
     "whole_of_powers": (1, whole_of_powers),
+    "rows_within": (2, rows_within),
+    "share_of_larger": (1, share_of_larger),
     "softmax": (1, softmax),
+    "as_held": (1, as_held),
+    "cholesky_factor": (3, cholesky_factor),
+    "eigenvalues": (2, eigenvalues),
+    "eigenvectors": (3, eigenvectors),
+    "inverse_of_any": (3, inverse_of_any),
+    "inverse_of_positive": (3, inverse_of_positive),
+    "orthogonal_factor": (3, orthogonal_factor),
 }
 """By name: how many parameters, the first an axis, and what makes the array."""
 

@@ -134,7 +134,7 @@ def root_of_squares(graph: Graph, a: Node, axis: int, divisor: int = 1) -> Node:
     root = function(graph, "sqrt", narrowed(graph, shares))
     rounding = 2 * unit(shares.array.fraction) if divisor > 1 else Fraction(0)
     moved = a.array.absolute_error * sqrt(Fraction(a.array.shape[axis], divisor))[1] + sqrt(rounding)[1]
-    error = moved / unit(root.array.fraction) + ERRORS["sqrt"]
+    error = min(moved / unit(root.array.fraction) + ERRORS["sqrt"], root.array.error)
     fact = Known("a norm moves by no more than its elements", root.array.low, root.array.high, error=error)
     return known(graph, root, fact, "root_of_squares", a, axis, divisor)
 
