@@ -1,0 +1,39 @@
+"""Bounds of arrays that loops carry. Ranges grow with each step of a loop, so that each such array is held within one.
+
+On NumPy's own arrays nothing is known before the run, and nothing is held.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+import tacit.array.namespace as np
+from tacit.array.private import PrivateArray
+
+INFINITE = float("inf")
+
+
+def declared_range(x: Any) -> tuple[float, float]:
+    """The least and the largest number that a private array may have by what is public of it."""
+    if not isinstance(x, PrivateArray):
+        return -INFINITE, INFINITE
+    low, high = x.node.array.real
+    return float(low), float(high)
+
+
+def held(x: Any, like: Any) -> Any:
+    """An array within the public range of another one, where algebra says that it is, and intervals do not."""
+    if not isinstance(x, PrivateArray):
+        return x
+    return np.clip(x, *declared_range(like))
+
+
+def least_spread(x: Any, share: float) -> float:
+    """A share of the squared public range of an array: a variance below it cannot be told from none.
+
+    Of NumPy's own arrays the smallest number above zero.
+    """
+    low, high = declared_range(x)
+    return float(numpy.finfo(float).tiny) if low == -INFINITE else max((high - low) ** 2 * share, 2.0**-14)
