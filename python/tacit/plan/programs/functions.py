@@ -15,6 +15,7 @@ from tacit.plan.programs.public import number
 from tacit.plan.programs.refusals import TooWide
 from tacit.plan.programs.shaping import expanded
 
+ZERO, ONE = Fraction(0), Fraction(1)
 GUARD = 4
 """More bits after the point for the exponentials that a softmax adds up."""
 
@@ -43,7 +44,8 @@ def softmax(graph: Graph, a: Node, axis: int) -> Node:
 def below_largest(graph: Graph, a: Node, axis: int) -> Node:
     """An array minus its largest elements along an axis."""
     distance = subtract(graph, a, expanded(graph, graph.make(Largest(axis), counted(graph, a)), axis))
-    fact = Known("no element is above the maximum", distance.array.low, 0)
+    exact = min(distance.array.real[0], ZERO), ZERO
+    fact = Known("no element is above the maximum", distance.array.low, 0, exact=exact)
     return graph.know(fact, distance, Proof("below_largest", a, (axis,)))
 
 
@@ -51,7 +53,8 @@ def whole_of_powers(graph: Graph, a: Node, axis: int) -> Node:
     """The sum of the exponentials that a softmax divides by."""
     powers = function(graph, "exp", below_largest(graph, a, axis), GUARD)
     whole = graph.make(Sum(axis), powers)
-    fact = Known("the largest exponential is 1", (1 << powers.array.fraction) - 2, whole.array.high)
+    exact = ONE, Fraction(a.array.shape[axis])
+    fact = Known("the largest exponential is 1", (1 << powers.array.fraction) - 2, whole.array.high, exact=exact)
     return graph.know(fact, whole, Proof("whole_of_powers", a, (axis,)))
 
 
@@ -62,4 +65,4 @@ def _shares_of_whole(a: Node, axis: int) -> Known:
     sums = int(one - room * array.columns), int(one + room * array.columns) + 1
     last = axis == len(array.shape) - 1
     high = min(array.high, int(one + room))
-    return Known("shares of a whole", max(array.low, 0), high, sums if last else None)
+    return Known("shares of a whole", max(array.low, 0), high, sums if last else None, exact=(ZERO, ONE))

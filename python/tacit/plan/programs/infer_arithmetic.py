@@ -86,16 +86,19 @@ def product_error(a: Array, b: Array) -> Fraction:
 def divide(a: Array, b: Array, fraction: int) -> Array:
     """a / b for b of one sign."""
     divisor = smallest_size(b, "the divisor")
-    exact = divisor - b.error
-    if exact <= 0:
+    if b.real[0] <= 0 <= b.real[1]:
         raise OutOfDomain("the divisor may be zero within its error; bound it away from zero with np.maximum.")
-    size = (a.largest + a.error) * unit(a.fraction) / (exact * unit(b.fraction))
+    size = (a.largest + a.error) * unit(a.fraction) / min(map(abs, b.real))
     moved = (a.absolute_error + size * b.absolute_error) / (divisor * unit(b.fraction))
     scale = Fraction(1) / unit(fraction)
     error = moved * scale + DIVISION_ERROR
     corners = [Fraction(x) * unit(a.fraction) / (y * unit(b.fraction)) * scale for x in a.interval for y in b.interval]
     low, high = floor(min(corners) - DIVISION_ERROR), ceil(max(corners) + DIVISION_ERROR)
-    return replace(plain(a, b, (low, high), error), dtype="fixed", fraction=fraction)
+    found = replace(plain(a, b, (low, high), error), dtype="fixed", fraction=fraction)
+    if b.exact is None:
+        return found
+    reals = [x / y for x in a.real for y in b.real]
+    return replace(found, exact=(min(reals), max(reals)))
 
 
 def smallest_size(b: Array, what: str) -> Fraction:

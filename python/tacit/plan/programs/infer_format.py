@@ -95,6 +95,7 @@ def known(a: Array, fact: Known) -> Array:
         row_sum=fact.row_sum or a.row_sum,
         one_hot=fact.one_hot or a.one_hot,
         error=a.error if fact.error is None else min(fact.error, a.error),
+        exact=a.exact if fact.exact is None else (max(fact.exact[0], a.real[0]), min(fact.exact[1], a.real[1])),
     )
 
 

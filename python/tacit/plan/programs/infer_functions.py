@@ -55,13 +55,14 @@ def function(name: FunctionName, a: Array, fraction: int) -> Array:
     scale = Fraction(2) ** fraction
     own = ERRORS[name]
     moved = _moved(name, a, x)
-    found = replace(bare(a), dtype="fixed", fraction=fraction, error=moved * scale + own, exact=BOUNDED.get(name))
+    exact = (ZERO, _exp(a.real[1])[1]) if name == "exp" and a.exact is not None else BOUNDED.get(name)
+    found = replace(bare(a), dtype="fixed", fraction=fraction, error=moved * scale + own, exact=exact)
     least, most = floor(low * scale - own), ceil(high * scale + own)
     return replace(found, low=max(least, 0) if name in NEVER_NEGATIVE else least, high=most)
 
 
 def _in_domain(name: FunctionName, a: Array, x: Real) -> None:
-    if name in ("log", "rsqrt") and a.low - a.error <= 0:
+    if name in ("log", "rsqrt") and min(x[0], a.real[0]) <= 0:
         raise OutOfDomain(
             f"{name} needs numbers above zero, and its argument may be {float(x[0]):.6g} by its bounds; declare min "
             f"above zero, write np.maximum(x, gap), or np.where for the rows where it is not."
@@ -104,7 +105,8 @@ def _moved(name: FunctionName, a: Array, x: Real) -> Fraction:
     error = a.absolute_error
     if error == 0:
         return ZERO
-    low, high = x[0] - error, x[1] + error
+    # Both what is held and what it stands for are there.
+    low, high = min(x[0], a.real[0]), max(x[1], a.real[1])
     match name:
         case "exp":
             return error * _exp(high)[1]

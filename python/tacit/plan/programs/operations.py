@@ -284,7 +284,10 @@ class FloorDivide:
 
 @dataclass(frozen=True)
 class Known:
-    """The same array, of which algebra knows more than its operations tell. why: the fact's name."""
+    """The same array, of which algebra knows more than its operations tell. why: the fact's name.
+
+    exact: bounds of what real arithmetic gives.
+    """
 
     why: str
     low: int
@@ -292,6 +295,7 @@ class Known:
     row_sum: Interval | None = None
     one_hot: bool = False
     error: Fraction | None = None
+    exact: tuple[Fraction, Fraction] | None = None
 
 
 @dataclass(frozen=True)
