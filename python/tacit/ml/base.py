@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import tacit.array.namespace as np
 from tacit.ml.metrics import accuracy_score, r2_score
+from tacit.ml.ranges import declared_range
 from tacit.plan.programs.refusals import ProgramError
 
 
@@ -60,8 +61,9 @@ class Regressor(Estimator):
         raise NotImplementedError
 
     def score(self, x: Any, y: Any) -> Any:
-        """The coefficient of determination R^2."""
-        return r2_score(y, self.predict(x))
+        """The coefficient of determination R^2. Predictions farther than its range from a private y count as that far."""
+        low, high = declared_range(y)
+        return r2_score(y, np.clip(self.predict(x), 2 * low - high, 2 * high - low))
 
 
 def with_ones(x: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import sqrt
 from typing import Any, Self
 
 import numpy
@@ -77,18 +78,18 @@ class PCA(Estimator):
 def _first(matrix: Any, least: float) -> Any:
     """The eigenvector of the largest eigenvalue, of a matrix whose trace is from ``least`` to 1."""
     size = len(matrix)
-    power = np.clip(matrix / np.maximum(np.trace(matrix), least), -1, 1)
+    whole = power = np.clip(matrix / np.maximum(np.trace(matrix), least), -1, 1)
+    # The largest of eigenvalues that add up to 1 is 1 / size at least, and so is the sum of their squares.
     for _ in range(SQUARES):
         square = power @ power
-        # Eigenvalues that add up to 1 have squares that add up to 1 / size at least.
         power = np.clip(square / np.maximum(np.trace(square), 1 / size / 2), -1, 1)
     largest = np.argmax(np.diag(power)) == numpy.arange(size)
-    found = _unit(power @ largest.astype(np.int64), 1 / size / 2)
+    found = _unit(np.clip(power @ largest.astype(np.int64), -1, 1), 1 / size / 2)
     for _ in range(STEPS):
-        found = _unit(matrix @ found / least, 1 / size / 2)
-    return found
+        found = _unit(np.clip(whole @ found, -1, 1) * sqrt(size), 1 / size / 2)
+    return _unit(found, 0.5)
 
 
 def _unit(vector: Any, least: float) -> Any:
-    """A vector of length 1. least: a bound of its square."""
+    """A vector of length 1. least: a bound of the square of its length."""
     return np.clip(vector * np.rsqrt(np.maximum(vector @ vector, least)), -1, 1)

@@ -39,19 +39,18 @@ class MatrixFactorisation(Estimator):
         x = matrix(x)
         if self.rank < 1 or self.alpha <= 0:
             raise ProgramError(
-                f"rank is {self.rank} and alpha is {self.alpha}; give one factor at least, and a penalty."
+                f"rank is {self.rank} and alpha is {self.alpha}; give at least one factor and a penalty."
             )
-        there = numpy.ones(x.shape, bool) if mask is None else array(mask)
-        if there.shape != x.shape or there.dtype != bool:
-            raise ProgramError(f"mask is {there.dtype} of {there.shape}; give bits in the shape of x, {x.shape}.")
-        draw = numpy.random.RandomState(self.random_state)
-        users, items = (draw.uniform(-0.5, 0.5, (size, self.rank)) for size in x.shape)
-        self.mean_ = np.sum(np.where(there, x, 0)) / np.maximum(np.sum(there), 1)
-        wanted = np.where(there, x - self.mean_, 0)
-        rates = [self.learning_rate / (np.sum(there, axis=axis) + self.alpha)[:, None] for axis in (1, 0)]
+        there = _There(x, mask)
+        self.mean_ = there.total(x) / np.maximum(there.count(None), 1)
+        wanted = there.kept(x - self.mean_)
+        rates = [self.learning_rate / (there.count(axis)[:, None] + self.alpha) for axis in (1, 0)]
+        # Products of two public matrices would be as many public numbers: users' factors begin with a step from zero.
+        items = numpy.random.RandomState(self.random_state).uniform(-0.5, 0.5, (x.shape[1], self.rank))
+        users = self._cut(rates[0] * (wanted @ items))
         before = users, items
         for _ in range(self.steps):
-            rest = wanted - np.where(there, users @ items.T, 0)
+            rest = wanted - there.kept(users @ items.T)
             slopes = rest @ items - self.alpha * users, rest.T @ users - self.alpha * items
             moved = [
                 self._cut(now + self.momentum * (now - last) + rate * slope)
@@ -70,6 +69,32 @@ class MatrixFactorisation(Estimator):
 
     def score(self, x: Any, mask: Any = None) -> Any:
         """Minus the mean squared distance of the elements that are there."""
-        there = numpy.ones(array(x).shape, bool) if mask is None else array(mask)
-        rest = np.where(there, x - self.predict(), 0)
-        return -np.sum(rest * rest) / np.maximum(np.sum(there), 1)
+        x = matrix(x)
+        there = _There(x, mask)
+        rest = there.kept(x - self.predict())
+        return -np.sum(rest * rest) / np.maximum(there.count(None), 1)
+
+
+class _There:
+    """The elements of a matrix that are there. mask: bits that say so; None where all are."""
+
+    def __init__(self, x: Any, mask: Any) -> None:
+        self.shape = x.shape
+        self.mask = None if mask is None else array(mask)
+        if self.mask is not None and (self.mask.shape != x.shape or self.mask.dtype != bool):
+            said = f"mask is {self.mask.dtype} of the shape {self.mask.shape}"
+            raise ProgramError(f"{said}, and x has the shape {x.shape}; give bits in the shape of x.")
+
+    def kept(self, x: Any) -> Any:
+        """Zero for elements that are not there."""
+        return x if self.mask is None else np.where(self.mask, x, 0)
+
+    def total(self, x: Any) -> Any:
+        """The sum of the elements that are there."""
+        return np.sum(self.kept(x))
+
+    def count(self, axis: int | None) -> Any:
+        """How many elements are there, in all or along an axis."""
+        if self.mask is not None:
+            return np.sum(self.mask, axis=axis)
+        return numpy.sum(numpy.ones(self.shape, int), axis=axis)

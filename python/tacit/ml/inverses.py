@@ -25,12 +25,12 @@ LEAST_DIAGONAL = 2.0**-10
 class Inverse:
     """An approximate inverse of A: scale * (inverse @ (scale * b)) for A x = b.
 
-    unit: A with rows and columns multiplied by scale, so that its diagonal is 1. inverse: of unit with 1 / condition
-    more on the diagonal, which bounds it.
+    scale: what rows and columns of A are multiplied by, so that its diagonal is 1. inverse: of that, with 1 / condition
+    more on its diagonal, which bounds it.
     """
 
+    matrix: Any
     scale: Any
-    unit: Any
     inverse: Any
 
     def __call__(self, b: Any) -> Any:
@@ -39,25 +39,27 @@ class Inverse:
 
     def solve(self, b: Any, refinements: int) -> Any:
         """x with A x = b, each refinement closer: x + A^-1 (b - A x)."""
-        wanted = self._scaled(b)
-        first = found = self.inverse @ wanted
+        first = found = self(b)
         for _ in range(refinements):
-            found = held(found + self.inverse @ (wanted - self.unit @ found), 2 * first)
-        return self._scaled(found)
+            found = held(found + self(b - self.matrix @ found), 2 * first)
+        return found
 
     def _scaled(self, b: Any) -> Any:
         return b * (self.scale if b.ndim == 1 else self.scale[:, None])
 
 
-def inverse(a: Any, condition: float) -> Inverse:
-    """The inverse of a matrix. condition: a bound of the inverse's elements once the diagonal is 1."""
-    size = len(a)
-    scale = np.rsqrt(np.maximum(np.diag(a), LEAST_DIAGONAL))
-    unit = np.clip(a * scale[:, None] * scale, -1, 1)  # By Cauchy and Schwarz none is larger.
-    one = numpy.eye(size)
-    damped = unit + one / condition
-    found = one / (size + 1)
-    for _ in range(ceil(log2((size + 1) * condition)) + LAST_STEPS):
-        found = found @ (2 * one - damped @ found)
-        found = np.clip(found, -condition, condition)
-    return Inverse(scale, unit, found)
+def inverse(squares: Any, count: int, penalty: Any, condition: float) -> Inverse:
+    """The inverse of squares / count + diag(penalty).
+
+    condition: a bound of the inverse's elements once the diagonal is 1.
+    """
+    one = numpy.eye(len(squares))
+    # The iteration corrects itself: the product with a public matrix leaves away digits that a quotient would keep.
+    rough = squares @ (one / count) + one * penalty
+    scale = np.rsqrt(np.maximum(np.diag(rough), LEAST_DIAGONAL))
+    unit = np.clip(rough * scale[:, None] * scale, -1, 1)  # By Cauchy and Schwarz no element is larger.
+    damped, size = unit + one / condition, len(squares) + 1
+    found = one / size
+    for _ in range(ceil(log2(size * condition)) + LAST_STEPS):
+        found = np.clip(found @ (2 * one - damped @ found), -condition, condition)
+    return Inverse(squares / count + one * penalty, scale, found)

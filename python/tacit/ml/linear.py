@@ -25,8 +25,7 @@ class _Linear(Regressor):
         if fit_intercept:
             middle, height = np.mean(x, axis=0), np.mean(y)
             x, y = x - middle, y - height
-        squares = (x.T @ x) / count + alpha / count * numpy.eye(columns)
-        self.coef_ = inverse(squares, condition).solve((x.T @ y) / count, REFINEMENTS)
+        self.coef_ = inverse(x.T @ x, count, alpha / count, condition).solve((x.T @ y) / count, REFINEMENTS)
         self.intercept_ = height - middle @ self.coef_ if fit_intercept else 0.0
         return self
 

@@ -19,6 +19,9 @@ SOLVERS = ("newton", "irls", "sgd")
 IRLS_CONDITION = 1024.0
 """Damping of Newton's own steps, whose Hessian may be near zero where all rows are classified."""
 
+CUT_EVERY = 8
+"""Steps of gradient descent between those that cut coefficients off: each moves them by little, and a cut is dear."""
+
 
 @dataclass(eq=False)
 class LogisticRegression(Classifier):
@@ -42,7 +45,7 @@ class LogisticRegression(Classifier):
     bound: float = 16.0
     fit_intercept: bool = True
     batch_size: int = 32
-    learning_rate: float = 0.1
+    learning_rate: float = 0.5
     random_state: int = 0
     condition: float = 256.0
     coef_: Any = field(init=False, repr=False)
@@ -73,7 +76,7 @@ class LogisticRegression(Classifier):
 
     def _newton(self, x: Any, target: Any, penalty: Any) -> Any:
         share = 4 if self.classes == 2 else 2
-        step = inverse((x.T @ x) / (share * len(x)) + numpy.diag(penalty[:, 0]), self.condition)
+        step = inverse(x.T @ x, share * len(x), penalty[:, 0], self.condition)
         weights = before = np.zeros((x.shape[1], target.shape[1]))
         for place in range(self.steps):
             ahead = weights + place / (place + 3) * (weights - before)
@@ -84,17 +87,17 @@ class LogisticRegression(Classifier):
         weights = np.zeros((x.shape[1], 1))
         for _ in range(self.steps):
             chance = np.sigmoid(x @ weights)
-            squares = (x.T @ (chance * (1 - chance) * x)) / len(x) + numpy.diag(penalty[:, 0])
+            step = inverse(x.T @ (chance * (1 - chance) * x), len(x), penalty[:, 0], IRLS_CONDITION)
             slope = x.T @ (chance - target) / len(x) + penalty * weights
-            weights = self._cut(weights - inverse(squares, IRLS_CONDITION)(slope))
+            weights = self._cut(weights - step(slope))
         return weights
 
     def _sgd(self, x: Any, target: Any, penalty: Any) -> Any:
         weights = np.zeros((x.shape[1], target.shape[1]))
-        for rows in batches(len(x), self.batch_size, self.steps, self.random_state):
+        for place, rows in enumerate(batches(len(x), self.batch_size, self.steps, self.random_state), 1):
             slope = self._gradient(x[rows], target[rows], self.learning_rate * penalty, weights, self.learning_rate)
-            weights = self._cut(weights - slope)
-        return weights
+            weights = weights - slope if place % CUT_EVERY else self._cut(weights - slope)
+        return self._cut(weights)
 
     def _gradient(self, x: Any, target: Any, penalty: Any, weights: Any, rate: float = 1.0) -> Any:
         """The slope of the mean loss, times a rate that the penalty has already."""

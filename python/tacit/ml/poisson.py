@@ -43,9 +43,9 @@ class PoissonRegressor(Regressor):
         weights = self._start(y, wide.shape[1])
         for _ in range(self.steps):
             mean = self._mean(wide @ weights)
-            squares = (wide.T @ (mean[:, None] * wide)) / len(x) + numpy.diag(penalty)
+            step = inverse(wide.T @ (mean[:, None] * wide), len(x), penalty, self.condition)
             slope = wide.T @ (mean - y) / len(x) + penalty * weights
-            weights = np.clip(weights - inverse(squares, self.condition)(slope), -self.bound, self.bound)
+            weights = np.clip(weights - step(slope), -self.bound, self.bound)
         self.coef_ = weights[: x.shape[1]]
         self.intercept_ = weights[-1] if self.fit_intercept else 0.0
         return self

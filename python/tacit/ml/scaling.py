@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+import numpy
+
 import tacit.array.namespace as np
+from tacit.array.private import PrivateArray
 from tacit.ml.base import Estimator
 from tacit.ml.checks import as_wide, matrix
-from tacit.ml.ranges import least_spread
 
-LEAST_SHARE = 2.0**-24
-"""Of the squared declared range of all columns: a column with a smaller variance counts as constant."""
+LEAST = 2.0**-12
+"""A column of a private matrix with a smaller deviation counts as constant."""
 
 
 @dataclass(eq=False)
@@ -33,10 +35,10 @@ class StandardScaler(Estimator):
         """Learn the means and deviations of columns. A constant column has a scale of 1."""
         x = matrix(x)
         self.mean_, self.var_ = np.mean(x, axis=0), np.var(x, axis=0)
-        least = least_spread(x, LEAST_SHARE)
-        varies, at_least = self.var_ > least, np.maximum(self.var_, least)
-        self.scale_ = np.where(varies, np.sqrt(at_least), 1.0)
-        self._inverse = np.where(varies, np.rsqrt(at_least), 1.0)
+        # np.std has more digits of a small deviation than the variance has.
+        deviation, least = np.std(x, axis=0), LEAST if isinstance(x, PrivateArray) else float(numpy.finfo(float).tiny)
+        self.scale_ = np.where(deviation > least, np.maximum(deviation, least), 1.0)
+        self._inverse = 1 / self.scale_
         return self
 
     def transform(self, x: Any) -> Any:
