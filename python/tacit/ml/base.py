@@ -61,7 +61,10 @@ class Regressor(Estimator):
         raise NotImplementedError
 
     def score(self, x: Any, y: Any) -> Any:
-        """The coefficient of determination R^2. Predictions farther than its range from a private y count as that far."""
+        """The coefficient of determination R^2.
+
+        Predictions that are farther from a private y than its declared range is wide count as that far.
+        """
         low, high = declared_range(y)
         return r2_score(y, np.clip(self.predict(x), 2 * low - high, 2 * high - low))
 

@@ -39,7 +39,7 @@ class MatrixFactorisation(Estimator):
         x = matrix(x)
         if self.rank < 1 or self.alpha <= 0:
             raise ProgramError(
-                f"rank is {self.rank} and alpha is {self.alpha}; give at least one factor and a penalty."
+                f"rank is {self.rank} and alpha is {self.alpha}; give one factor or more, and a penalty."
             )
         there = _There(x, mask)
         self.mean_ = there.total(x) / np.maximum(there.count(None), 1)
