@@ -53,7 +53,7 @@ def test_classes(name: str, solver: Any, steps: int) -> None:
 
 def test_more_steps_give_scikit_learn_s_coefficients() -> None:
     for name, ours in (
-        ("iris", ml.LogisticRegression(classes=3, steps=100)),
+        ("iris", ml.LogisticRegression(classes=3, steps=200)),
         ("breast_cancer", ml.LogisticRegression(steps=100)),
         ("breast_cancer", ml.LogisticRegression(solver="irls", steps=12)),
         ("breast_cancer", ml.LogisticRegression(solver="irls", steps=12, fit_intercept=False, C=0.1)),
@@ -79,7 +79,7 @@ def test_counts(alpha: float, intercept: bool) -> None:
     assert numpy.abs(ours.predict(x) - theirs.predict(x)).max() < 1e-2
 
 
-@pytest.mark.parametrize(("name", "clusters"), [("iris", 3), ("wine", 3), ("breast_cancer", 2), ("digits", 10)])
+@pytest.mark.parametrize(("name", "clusters"), [("iris", 3), ("wine", 3), ("breast_cancer", 2)])
 def test_clusters(name: str, clusters: int) -> None:
     x, _ = bundled(name)
     best = cluster.KMeans(clusters, n_init=10, random_state=SEED).fit(x).inertia_

@@ -25,24 +25,25 @@ LEAST_DIAGONAL = 2.0**-10
 class Inverse:
     """An approximate inverse of A: scale * (inverse @ (scale * b)) for A x = b.
 
-    scale: what rows and columns of A are multiplied by, so that its diagonal is 1. inverse: of that, with 1 / condition
+    unit: A with rows and columns multiplied by scale, so that its diagonal is 1. inverse: of unit with 1 / condition
     more on its diagonal, which bounds it.
     """
 
-    matrix: Any
     scale: Any
+    unit: Any
     inverse: Any
 
     def __call__(self, b: Any) -> Any:
         """A^-1 b, for a vector or the columns of a matrix."""
         return self._scaled(self.inverse @ self._scaled(b))
 
-    def solve(self, b: Any, refinements: int) -> Any:
-        """x with A x = b, each refinement closer: x + A^-1 (b - A x)."""
-        first = found = self(b)
+    def solve(self, b: Any, largest: float, refinements: int) -> Any:
+        """x with A x = b, each refinement closer: x + A^-1 (b - A x). largest: a bound of scale * b."""
+        wanted = np.clip(self._scaled(b), -largest, largest)
+        first = found = self.inverse @ wanted
         for _ in range(refinements):
-            found = held(found + self(b - self.matrix @ found), 2 * first)
-        return found
+            found = held(found + self.inverse @ (wanted - self.unit @ found), 2 * first)
+        return self._scaled(found)
 
     def _scaled(self, b: Any) -> Any:
         return b * (self.scale if b.ndim == 1 else self.scale[:, None])
@@ -53,13 +54,16 @@ def inverse(squares: Any, count: int, penalty: Any, condition: float) -> Inverse
 
     condition: a bound of the inverse's elements once the diagonal is 1.
     """
-    one = numpy.eye(len(squares))
-    # The iteration corrects itself: the product with a public matrix leaves away digits that a quotient would keep.
+    one, size = numpy.eye(len(squares)), len(squares) + 1
+    # The iteration corrects itself: the product with a public matrix leaves away digits that a quotient keeps.
     rough = squares @ (one / count) + one * penalty
-    scale = np.rsqrt(np.maximum(np.diag(rough), LEAST_DIAGONAL))
-    unit = np.clip(rough * scale[:, None] * scale, -1, 1)  # By Cauchy and Schwarz no element is larger.
-    damped, size = unit + one / condition, len(squares) + 1
-    found = one / size
+    scale = 1 / np.sqrt(np.maximum(np.diag(rough), LEAST_DIAGONAL))
+    damped, found = _unit(rough, scale) + one / condition, one / size
     for _ in range(ceil(log2(size * condition)) + LAST_STEPS):
         found = np.clip(found @ (2 * one - damped @ found), -condition, condition)
-    return Inverse(squares / count + one * penalty, scale, found)
+    return Inverse(scale, _unit(squares / count + one * penalty, scale), found)
+
+
+def _unit(matrix: Any, scale: Any) -> Any:
+    """A matrix with a diagonal of ones: by Cauchy and Schwarz no element is larger."""
+    return np.clip(matrix * scale[:, None] * scale, -1, 1)

@@ -11,6 +11,7 @@ import tacit.array.namespace as np
 from tacit.ml.base import Regressor
 from tacit.ml.checks import as_wide, rows_and_targets
 from tacit.ml.inverses import inverse
+from tacit.ml.ranges import declared_range
 
 REFINEMENTS = 8
 """Corrections of a solution, each of which makes the part of the error that damping causes at least twice smaller."""
@@ -25,7 +26,9 @@ class _Linear(Regressor):
         if fit_intercept:
             middle, height = np.mean(x, axis=0), np.mean(y)
             x, y = x - middle, y - height
-        self.coef_ = inverse(x.T @ x, count, alpha / count, condition).solve((x.T @ y) / count, REFINEMENTS)
+        # By Cauchy and Schwarz no covariance is larger than the deviations of its columns multiplied.
+        largest = max(map(abs, declared_range(y)))
+        self.coef_ = inverse(x.T @ x, count, alpha / count, condition).solve((x.T @ y) / count, largest, REFINEMENTS)
         self.intercept_ = height - middle @ self.coef_ if fit_intercept else 0.0
         return self
 
