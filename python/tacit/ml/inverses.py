@@ -17,8 +17,10 @@ from tacit.ml.ranges import held
 
 LAST_STEPS = 3
 """Steps after which a residual of 1/e is below 2^-11."""
-LEAST_DIAGONAL = 2.0**-10
-"""A column with a smaller mean square counts as if it had this one."""
+GUARD = 16
+"""More digits for the iteration, as a power of two: it amplifies its own rounding by the condition."""
+LEAST_DEVIATION = 2.0**-5
+"""A column whose mean square has a smaller root counts as if it had this one."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +57,9 @@ def inverse(squares: Any, count: int, penalty: Any, condition: float) -> Inverse
     condition: a bound of the inverse's elements once the diagonal is 1.
     """
     one, size = numpy.eye(len(squares)), len(squares) + 1
-    # The iteration corrects itself: the product with a public matrix leaves away digits that a quotient keeps.
-    rough = squares @ (one / count) + one * penalty
-    scale = 1 / np.sqrt(np.maximum(np.diag(rough), LEAST_DIAGONAL))
+    # The product with a public matrix leaves away digits that a quotient keeps, but for those that GUARD stands for.
+    rough = squares @ (one * (GUARD / count)) / GUARD + one * penalty
+    scale = 1 / np.maximum(np.sqrt(np.maximum(np.diag(rough), 0)), LEAST_DEVIATION)
     damped, found = _unit(rough, scale) + one / condition, one / size
     for _ in range(ceil(log2(size * condition)) + LAST_STEPS):
         found = np.clip(found @ (2 * one - damped @ found), -condition, condition)
