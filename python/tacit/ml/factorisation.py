@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any, Self
 
 import numpy
@@ -42,19 +43,22 @@ class MatrixFactorisation(Estimator):
                 f"rank is {self.rank} and alpha is {self.alpha}; give one factor or more, and a penalty."
             )
         there = _There(x, mask)
-        self.mean_ = there.total(x) / np.maximum(there.count(None), 1)
+        self.mean_ = there.total(x) / np.maximum(there.count(), 1)
         wanted = there.kept(x - self.mean_)
-        rates = [self.learning_rate / (there.count(axis)[:, None] + self.alpha) for axis in (1, 0)]
+        rates = [self.learning_rate / (there.share(axis) + self.alpha / x.shape[axis]) for axis in (1, 0)]
+        # A step is divided by the size of an axis, and multiplied by a rate for the share of it that is there: products
+        # with a public matrix keep no more digits than a program has.
+        thin = [numpy.eye(self.rank) / x.shape[axis] for axis in (1, 0)]
         # Products of two public matrices would be as many public numbers: users' factors begin with a step from zero.
         items = numpy.random.RandomState(self.random_state).uniform(-0.5, 0.5, (x.shape[1], self.rank))
-        users = self._cut(rates[0] * (wanted @ items))
+        users = self._cut(rates[0] * (wanted @ (items / x.shape[1])))
         before = users, items
         for _ in range(self.steps):
             rest = wanted - there.kept(users @ items.T)
             slopes = rest @ items - self.alpha * users, rest.T @ users - self.alpha * items
             moved = [
-                self._cut(now + self.momentum * (now - last) + rate * slope)
-                for now, last, rate, slope in zip((users, items), before, rates, slopes, strict=True)
+                self._cut(now + self.momentum * (now - last) + rate * (slope @ less))
+                for now, last, rate, slope, less in zip((users, items), before, rates, slopes, thin, strict=True)
             ]
             before, (users, items) = (users, items), moved
         self.user_factors_, self.item_factors_ = users, items
@@ -72,7 +76,7 @@ class MatrixFactorisation(Estimator):
         x = matrix(x)
         there = _There(x, mask)
         rest = there.kept(x - self.predict())
-        return -np.sum(rest * rest) / np.maximum(there.count(None), 1)
+        return -np.sum(rest * rest) / np.maximum(there.count(), 1)
 
 
 class _There:
@@ -93,8 +97,10 @@ class _There:
         """The sum of the elements that are there."""
         return np.sum(self.kept(x))
 
-    def count(self, axis: int | None) -> Any:
-        """How many elements are there, in all or along an axis."""
-        if self.mask is not None:
-            return np.sum(self.mask, axis=axis)
-        return numpy.sum(numpy.ones(self.shape, int), axis=axis)
+    def count(self) -> Any:
+        """How many elements are there."""
+        return prod(self.shape) if self.mask is None else np.sum(self.mask)
+
+    def share(self, axis: int) -> Any:
+        """Which share of them is there, for each row or column."""
+        return 1.0 if self.mask is None else np.mean(self.mask, axis=axis)[:, None]
