@@ -10,7 +10,7 @@ import numpy
 import tacit.array.namespace as np
 from tacit.ml.base import Estimator
 from tacit.ml.checks import as_wide, matrix
-from tacit.ml.ranges import held
+from tacit.ml.ranges import held, ratio
 from tacit.plan.programs.refusals import ProgramError
 
 
@@ -88,7 +88,7 @@ def _moved(x: Any, centres: Any) -> Any:
     """The means of the rows that are nearest to each centre."""
     chosen = _nearest(x, centres)[:, None] == numpy.arange(len(centres))
     count = np.sum(chosen, axis=0)[:, None]
-    means = (chosen.astype(np.int64).T @ x) / np.maximum(count, 1)
+    means = ratio(chosen.astype(np.int64).T @ x, count, len(x))
     return held(np.where(count > 0, means, centres), x)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from math import prod
+from math import ceil, log2, prod
 from typing import Any, Self
 
 import numpy
@@ -11,6 +12,7 @@ import numpy
 import tacit.array.namespace as np
 from tacit.ml.base import Estimator
 from tacit.ml.checks import array, matrix
+from tacit.ml.ranges import held, ratio
 from tacit.plan.programs.refusals import ProgramError
 
 
@@ -29,7 +31,7 @@ class MatrixFactorisation(Estimator):
     alpha: float = 10.0
     learning_rate: float = 1.0
     momentum: float = 0.8
-    bound: float = 4.0
+    bound: float = 2.0
     random_state: int = 0
     mean_: Any = field(init=False, repr=False)
     user_factors_: Any = field(init=False, repr=False)
@@ -43,26 +45,35 @@ class MatrixFactorisation(Estimator):
                 f"rank is {self.rank} and alpha is {self.alpha}; give one factor or more, and a penalty."
             )
         there = _There(x, mask)
-        self.mean_ = there.total(x) / np.maximum(there.count(), 1)
+        self.mean_ = held(there.mean(x), x)
         wanted = there.kept(x - self.mean_)
-        rates = [self.learning_rate / (there.share(axis) + self.alpha / x.shape[axis]) for axis in (1, 0)]
-        # A step is divided by the size of an axis, and multiplied by a rate for the share of it that is there: products
-        # with a public matrix keep no more digits than a program has.
-        thin = [numpy.eye(self.rank) / x.shape[axis] for axis in (1, 0)]
+        user_step, item_step = (self._step(there, axis) for axis in (1, 0))
         # Products of two public matrices would be as many public numbers: users' factors begin with a step from zero.
         items = numpy.random.RandomState(self.random_state).uniform(-0.5, 0.5, (x.shape[1], self.rank))
-        users = self._cut(rates[0] * (wanted @ (items / x.shape[1])))
+        users = self._cut(user_step(wanted @ items))
         before = users, items
         for _ in range(self.steps):
             rest = wanted - there.kept(users @ items.T)
             slopes = rest @ items - self.alpha * users, rest.T @ users - self.alpha * items
             moved = [
-                self._cut(now + self.momentum * (now - last) + rate * (slope @ less))
-                for now, last, rate, slope, less in zip((users, items), before, rates, slopes, thin, strict=True)
+                self._cut(now + self.momentum * (now - last) + step(slope))
+                for now, last, step, slope in zip((users, items), before, (user_step, item_step), slopes, strict=True)
             ]
             before, (users, items) = (users, items), moved
         self.user_factors_, self.item_factors_ = users, items
         return self
+
+    def _step(self, there: _There, axis: int) -> Callable[[Any], Any]:
+        """What a slope is multiplied by: the learning rate, by how much is there of each row or column and alpha.
+
+        A product with a public matrix keeps no more digits than a program has; one with a small number would.
+        """
+        one, count = numpy.eye(self.rank), there.count(axis)
+        if there.mask is None:
+            return lambda slope: slope @ (one * (self.learning_rate / (count + self.alpha)))
+        size = 2.0 ** ceil(log2(there.shape[axis]))
+        rate = self.learning_rate / (count / size + self.alpha / size)
+        return lambda slope: rate * (slope @ (one / size))
 
     def _cut(self, factors: Any) -> Any:
         return np.clip(factors, -self.bound, self.bound)
@@ -76,7 +87,7 @@ class MatrixFactorisation(Estimator):
         x = matrix(x)
         there = _There(x, mask)
         rest = there.kept(x - self.predict())
-        return -np.sum(rest * rest) / np.maximum(there.count(), 1)
+        return -there.mean(rest * rest)
 
 
 class _There:
@@ -93,14 +104,10 @@ class _There:
         """Zero for elements that are not there."""
         return x if self.mask is None else np.where(self.mask, x, 0)
 
-    def total(self, x: Any) -> Any:
-        """The sum of the elements that are there."""
-        return np.sum(self.kept(x))
+    def mean(self, x: Any) -> Any:
+        """The mean of the elements that are there."""
+        return np.mean(x) if self.mask is None else ratio(np.sum(self.kept(x)), np.sum(self.mask), prod(self.shape))
 
-    def count(self) -> Any:
-        """How many elements are there."""
-        return prod(self.shape) if self.mask is None else np.sum(self.mask)
-
-    def share(self, axis: int) -> Any:
-        """Which share of them is there, for each row or column."""
-        return 1.0 if self.mask is None else np.mean(self.mask, axis=axis)[:, None]
+    def count(self, axis: int) -> Any:
+        """How many are there, for each row or column."""
+        return self.shape[axis] if self.mask is None else np.sum(self.mask, axis=axis)[:, None]
