@@ -1,7 +1,7 @@
 """Inverses of symmetric positive definite matrices by products alone, and systems of equations with them.
 
-A matrix is brought to a diagonal of ones. Newton's iteration X (2 I - A X) then doubles the right digits of an inverse
-with each step, from a start that is known to converge (Schulz 1933; Ben-Israel, Cohen, SIAM J. Numer. Anal. 3 (1966)).
+A matrix is brought to a diagonal of ones. Each step of Newton's iteration X (2 I - A X) then doubles the right digits
+of an inverse. The start is known to converge (Schulz 1933; Ben-Israel, Cohen, SIAM J. Numer. Anal. 3 (1966)).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from tacit.plan.programs.refusals import ProgramError
 class PoissonRegressor(Regressor):
     """A mean of exp(x @ coef + intercept) for each row, with alpha / 2 times the squares of coefficients.
 
-    exponent: the argument of exp is cut off at -exponent and exponent, which is a part of the model: no mean is above
+    exponent: the argument of exp is cut off at -exponent and exponent, as a part of the model. No mean is above
     e^exponent, and rows beyond it do not pull any more. steps: of Newton's iteration (iteratively reweighted least
     squares), from the mean of all rows. bound, condition: see LogisticRegression.
     """
