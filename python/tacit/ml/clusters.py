@@ -19,8 +19,8 @@ class KMeans(Estimator):
     """Lloyd's k-means with a fixed number of steps.
 
     init: centres as an array, "random" for rows at public positions, or "k-means++" for rows that are drawn far from
-    each other, whose positions nobody learns (Arthur, Vassilvitskii, SODA 2007). n_init: the number of
-    starts; the one with the least inertia stays. random_state: the seed of what is public of a start. A centre without rows stays
+    each other, whose positions nobody learns (Arthur, Vassilvitskii, SODA 2007). n_init: the number of starts; the
+    one with the least inertia stays. random_state: the seed of what is public of a start. A centre without rows stays
     where it is, and nobody learns that it has none.
     """
 
