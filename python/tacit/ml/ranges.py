@@ -5,6 +5,7 @@ On NumPy's own arrays nothing is known before the run, and nothing is held.
 
 from __future__ import annotations
 
+from math import ceil, log2
 from typing import Any
 
 import numpy
@@ -37,3 +38,12 @@ def least_spread(x: Any, share: float) -> float:
     """
     low, high = declared_range(x)
     return float(numpy.finfo(float).tiny) if low == -INFINITE else max((high - low) ** 2 * share, 2.0**-14)
+
+
+def ratio(total: Any, count: Any, most: int) -> Any:
+    """A sum divided by a private count, or by 1 where nothing is counted. most: a bound of the count.
+
+    Both are divided by one power of two before, which is free: quotients by large numbers have more digits, which cost.
+    """
+    unit = 2.0 ** -ceil(log2(max(most, 2)))
+    return (total * unit) / (np.maximum(count, 1) * unit)
