@@ -10,7 +10,7 @@ use std::time::Duration;
 pub const USAGE: &str = "\
 usage: tacit-bench kernels [options]    speed of each operation between an engine's nodes on this machine
        tacit-bench arrays [options]     operations on arrays of a million elements, each beside its target, between three
-                                        parties on this machine
+                                        parties on this machine; in the ring of 128 bits between four servers, too
        tacit-bench replay [options]     one party of three alone, with one thread and several, against a recorded run
        tacit-bench psi [options]        intersection of two sets, each protocol, two processes on this machine
        tacit-bench relatives [options]  universal ids, sums, shares, prepared sets, circuit-PSI, and intersection beside
@@ -23,7 +23,8 @@ usage: tacit-bench kernels [options]    speed of each operation between an engin
        tacit-bench limits [options]     the machine's own limits: AES, memory, loopback, TLS
 
 options of kernels
-  --engine rep3          the engine, of: rep3 (three parties), two (two parties) (default rep3)
+  --engine rep3          the engine, of: rep3 (three parties), two (two parties),
+                         four (four servers) (default rep3)
   --bandwidth 1e9        declare a link of this bandwidth, in bytes a second (default none)
   --rows 16,18,20,22     sizes, as powers of two (default 16,18,20,22)
   --only and,sort        operations (default all), of: exchange and multiply less less-planes equal shuffle sort join
@@ -35,7 +36,8 @@ options of kernels
   --steps                also print where the time went, step by step, of party a's median repetition
 
 options of arrays
-  --only matrix,less     operations (default all), of: multiply-dither multiply-floor less less-32 matrix (512 x 512)
+  --only matrix,less     operations (default all), of: multiply-dither multiply-floor less less-32 matrix (512 x 512),
+                         multiply-128 less-128 (of 100000), which both rep3 and four run
   --transport, --repeats, --seconds, --steps as above (default of --transport tls)
 
 options of replay
@@ -135,6 +137,7 @@ pub enum Command {
 }
 
 /// Which measurements of operations.
+#[derive(Clone)]
 pub struct Kernels {
     /// What the nodes run.
     pub engine: Engine,
@@ -266,6 +269,7 @@ pub fn parse(mut words: impl Iterator<Item = String>) -> Result<Command> {
         Some("limits") => limits(words),
         Some("party") => Ok(Command::Party(Engine::Rep3)),
         Some("two-party") => Ok(Command::Party(Engine::Two)),
+        Some("four-party") => Ok(Command::Party(Engine::Four)),
         Some("psi-party") => Ok(Command::PsiParty),
         Some("relatives-party") => Ok(Command::RelativesParty),
         Some("vole-party") => Ok(Command::VoleParty),

@@ -2,6 +2,7 @@
 
 use crate::arguments::Kernels;
 use crate::kernels::{self, Measurement};
+use crate::nodes::Engine;
 use crate::operation::Operation;
 use crate::{Result, format};
 use serde::Serialize;
@@ -12,12 +13,15 @@ const ELEMENTS: usize = 1_000_000;
 /// The side of a matrix.
 const SIDE: usize = 512;
 
-/// A measurement, and units a second that are wanted.
+/// Numbers that are compared by garbled circuits.
+const COMPARED: usize = 100_000;
+
+/// A measurement, and units a second that are wanted, if any are.
 #[derive(Serialize)]
 struct Row {
     #[serde(flatten)]
     measured: Measurement,
-    target: f64,
+    target: Option<f64>,
 }
 
 /// Measures everything that was chosen.
@@ -26,26 +30,37 @@ struct Row {
 /// When a party fails.
 pub fn run(chosen: &Kernels) -> Result<()> {
     if !chosen.json {
-        println!("{} {:>12} {:>9}", kernels::heading(), "target", "of it");
+        println!("{} {:>12} {:>9} {:>6}", kernels::heading(), "target", "of it", "engine");
     }
     for &operation in &chosen.operations {
-        for &transport in &chosen.transports {
-            let rows = if operation == Operation::Matrix { SIDE * SIDE } else { ELEMENTS };
-            let measured = kernels::measure(chosen, operation, rows, transport)?;
-            print(chosen, &Row { measured, target: target(operation) })?;
+        let (rows, engines) = match operation {
+            Operation::Matrix => (SIDE * SIDE, &[Engine::Rep3][..]),
+            Operation::MultiplyWide => (ELEMENTS, &[Engine::Rep3, Engine::Four][..]),
+            Operation::LessWide => (COMPARED, &[Engine::Rep3, Engine::Four][..]),
+            _ => (ELEMENTS, &[Engine::Rep3][..]),
+        };
+        for &engine in engines {
+            for &transport in &chosen.transports {
+                let on_engine = Kernels { engine, ..chosen.clone() };
+                let measured = kernels::measure(&on_engine, operation, rows, transport)?;
+                print(&on_engine, &Row { measured, target: target(operation, engine) })?;
+            }
         }
     }
     Ok(())
 }
 
-/// Units a second, for three nodes under TLS on two cores.
-fn target(operation: Operation) -> f64 {
-    match operation {
-        Operation::MultiplyDither => 30e6,
-        Operation::MultiplyFloor => 12e6,
-        Operation::LessNarrow => 24e6,
-        Operation::Matrix => (SIDE * SIDE * SIDE) as f64 / 0.04,
-        _ => 14e6,
+/// Units a second, under TLS on two cores. Of three nodes none is wanted in the ring of 128 bits.
+fn target(operation: Operation, engine: Engine) -> Option<f64> {
+    match (operation, engine) {
+        (Operation::MultiplyWide, Engine::Four) => Some(8e6),
+        (Operation::LessWide, Engine::Four) => Some(0.15e6),
+        (Operation::MultiplyWide | Operation::LessWide, _) => None,
+        (Operation::MultiplyDither, _) => Some(30e6),
+        (Operation::MultiplyFloor, _) => Some(12e6),
+        (Operation::LessNarrow, _) => Some(24e6),
+        (Operation::Matrix, _) => Some((SIDE * SIDE * SIDE) as f64 / 0.04),
+        _ => Some(14e6),
     }
 }
 
@@ -56,7 +71,11 @@ fn print(chosen: &Kernels, row: &Row) -> Result<()> {
         return Ok(());
     }
     let rows = measured.rows.to_string();
-    println!("{} {:>10}/s {:>8.0}%", measured.line(&rows), format::count(*target), 100.0 * measured.rate() / target);
+    let [wanted, of_it] = match target {
+        Some(target) => [format!("{}/s", format::count(*target)), format!("{:.0}%", 100.0 * measured.rate() / target)],
+        None => ["-".into(), "-".into()],
+    };
+    println!("{} {wanted:>12} {of_it:>9} {:>6}", measured.line(&rows), chosen.engine.name());
     if chosen.steps {
         measured.print_steps();
     }

@@ -9,6 +9,9 @@ const WORD: usize = 64;
 /// Width of a narrow number.
 const NARROW: usize = 32;
 
+/// Width of a number in the ring of 128 bits.
+const WIDE: usize = 40;
+
 /// Fractional bits.
 const FRACTION: usize = 16;
 
@@ -27,6 +30,7 @@ pub fn inputs(operation: Operation, rows: usize) -> Option<Shape> {
             Some(Shape { r64: 2, ..none })
         }
         Operation::LessNarrow | Operation::Matrix => Some(Shape { r64: 2, ..none }),
+        Operation::MultiplyWide | Operation::LessWide => Some(Shape { r128: 2, ..none }),
         Operation::Shuffle => Some(Shape { r64: PAYLOADS, ..none }),
         Operation::Sort => Some(Shape { bits: KEY, r64: PAYLOADS, ..none }),
         Operation::Exchange | Operation::Join | Operation::JoinUnsorted | Operation::GroupBy | Operation::Trial => None,
@@ -49,6 +53,15 @@ pub fn run<B: Backend>(operation: Operation, b: &mut B, mut input: Rows<B>) -> R
         Operation::Multiply | Operation::MultiplyDither | Operation::MultiplyFloor | Operation::Matrix => {
             let r64 = vec![product(operation, b, &input.r64[0], &input.r64[1])?];
             return Ok(Rows { r64, ..Rows::empty(rows) });
+        }
+        Operation::MultiplyWide => {
+            let [x, y] = [&input.r128[0], &input.r128[1]];
+            let r128 = b.multiply_within(&[vec![(x, y)]], FRACTION, &[[1 << (WIDE - 1); 2]])?;
+            return Ok(Rows { r128, ..Rows::empty(rows) });
+        }
+        Operation::LessWide => {
+            // Values fill the ring: what comes out says nothing, and takes as long.
+            vec![circuits::negative(b, &linear::sub::<u128, _>(&input.r128[0], &input.r128[1]), WIDE + 1)?]
         }
         Operation::Shuffle => return b.shuffle(input),
         Operation::Sort => {

@@ -34,7 +34,7 @@ mod vole;
 use arguments::{Command, USAGE};
 use nodes::Engine;
 use std::process::ExitCode;
-use tacit_mpc::backends::{Rep3, Two};
+use tacit_mpc::backends::{Four, Rep3, Two};
 
 /// Failures of a bench: all end the program with one sentence.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -61,6 +61,7 @@ fn run() -> Result<()> {
         Command::Replay(selection) => replay::run(&selection)?,
         Command::Party(Engine::Rep3) => party::main::<Rep3>()?,
         Command::Party(Engine::Two) => party::main::<Two>()?,
+        Command::Party(Engine::Four) => party::main::<Four>()?,
         Command::PsiParty => psi::party()?,
         Command::Relatives(selection) => relatives::run(&selection)?,
         Command::RelativesParty => relatives::party()?,

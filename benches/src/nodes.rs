@@ -8,7 +8,7 @@ use crate::processes::{self, Line};
 use crate::roster::names;
 use std::io::{BufReader, PipeReader, PipeWriter, pipe};
 use std::thread;
-use tacit_mpc::backends::{Networked, Rep3, Two};
+use tacit_mpc::backends::{Four, Networked, Rep3, Two};
 use tacit_net::{Options, Session, memory};
 
 /// The engine that the nodes run.
@@ -18,6 +18,8 @@ pub enum Engine {
     Rep3,
     /// Two nodes, oblivious transfer.
     Two,
+    /// Four servers, two of which hold shares. It runs operations on columns alone.
+    Four,
 }
 
 impl Engine {
@@ -26,18 +28,20 @@ impl Engine {
         match self {
             Self::Rep3 => Rep3::NAME,
             Self::Two => Two::NAME,
+            Self::Four => Four::NAME,
         }
     }
 
     /// The engine of a name.
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Rep3, Self::Two].into_iter().find(|engine| engine.name() == name)
+        [Self::Rep3, Self::Two, Self::Four].into_iter().find(|engine| engine.name() == name)
     }
 
     fn names(self) -> &'static [&'static str] {
         match self {
             Self::Rep3 => names::<Rep3>(),
             Self::Two => names::<Two>(),
+            Self::Four => names::<Four>(),
         }
     }
 
@@ -46,6 +50,7 @@ impl Engine {
         match self {
             Self::Rep3 => "party",
             Self::Two => "two-party",
+            Self::Four => "four-party",
         }
     }
 
@@ -53,6 +58,7 @@ impl Engine {
         match self {
             Self::Rep3 => party::serve::<Rep3>(session, input, output),
             Self::Two => party::serve::<Two>(session, input, output),
+            Self::Four => party::serve::<Four>(session, input, output),
         }
     }
 }

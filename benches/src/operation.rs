@@ -38,6 +38,11 @@ pub enum Operation {
     MultiplyFloor,
     /// Order of two columns of numbers of 32 bits, in a ring of 64.
     LessNarrow,
+    /// Product of two columns of fixed-point numbers of 40 bits in the ring of 128, by the form that an engine has for
+    /// numbers far within a ring.
+    MultiplyWide,
+    /// Order of two columns of such numbers.
+    LessWide,
     /// Product of two square matrices of fixed-point numbers, rounded as [`Self::MultiplyDither`] is; as many rows as
     /// there are elements.
     Matrix,
@@ -45,8 +50,15 @@ pub enum Operation {
 
 impl Operation {
     /// Those of arrays, in the order of their table.
-    pub const OF_ARRAYS: [Self; 5] =
-        [Self::MultiplyDither, Self::MultiplyFloor, Self::Less, Self::LessNarrow, Self::Matrix];
+    pub const OF_ARRAYS: [Self; 7] = [
+        Self::MultiplyDither,
+        Self::MultiplyFloor,
+        Self::Less,
+        Self::LessNarrow,
+        Self::Matrix,
+        Self::MultiplyWide,
+        Self::LessWide,
+    ];
 
     /// All, in the order of the table.
     pub const ALL: [Self; 12] = [
@@ -82,6 +94,8 @@ impl Operation {
             Self::MultiplyDither => "multiply-dither",
             Self::MultiplyFloor => "multiply-floor",
             Self::LessNarrow => "less-32",
+            Self::MultiplyWide => "multiply-128",
+            Self::LessWide => "less-128",
             Self::Matrix => "matrix",
         }
     }

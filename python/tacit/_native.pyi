@@ -720,7 +720,8 @@ class OperatorCost(TypedDict):
 
     rounds: those that are waited for; rounds_ahead: those in which something is made ahead meanwhile. circuits: those
     that are garbled or not by the link; garbled: those of them that are. memory: bytes of a node at the step's peak,
-    with the tables that later steps take; memory_alone: without them.
+    with the tables that later steps take; memory_alone: without them. failure: the probability, at most, that the
+    result is wrong.
     """
 
     step: str
@@ -733,6 +734,7 @@ class OperatorCost(TypedDict):
     seconds: float
     memory: int
     memory_alone: int
+    failure: float
 
 def cost(
     engine: str,

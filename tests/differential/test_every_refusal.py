@@ -33,6 +33,7 @@ UNREACHED = {
     "plan/facts/table_arrays.py, table_array": "programs read columns: tests/agent/test_program_tables.py",
     "plan/taking_part.py, check_engine": "an engine that is not there: tests/plan/test_placing.py",
     "plan/taking_part.py, check_party": "a party that is not there: tests/plan/test_placing.py",
+    "plan/taking_part.py, check_queries": "an engine that runs programs alone: tests/programs/test_four.py",
     "plan/taking_part.py, check_recipients": "a query without recipients: tests/plan/test_placing.py",
     "plan/place.py, _check": "a kept table of a party that has left: tests/plan/test_kept.py",
     "plan/rules/matching.py, refuse_full_join": "asked whether it refuses; its sentence goes to nobody",

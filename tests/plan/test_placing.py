@@ -44,7 +44,7 @@ def test_other_engines_and_parties_outside_the_federation_are_refused() -> None:
         compile_query(QUERY, replace(CREDIT, engine="two"), ("regulator",))
     with pytest.raises(QueryError, match="engine 'rep3' with 2 nodes is not available"):
         compile_query(QUERY, replace(CREDIT, nodes=("regulator", "bureau_a")), ("regulator",))
-    with pytest.raises(QueryError, match="use 'rep3' with 3 or 'two' with 2 nodes"):
+    with pytest.raises(QueryError, match="use 'rep3' with 3 or 'two' with 2 or 'four' with 4 nodes"):
         compile_query(QUERY, replace(CREDIT, engine="four"), ("regulator",))
     with pytest.raises(QueryError, match="recipient 'press' is not one of the parties"):
         compile_query(QUERY, CREDIT, ("press",))

@@ -31,11 +31,12 @@ from tacit.plan.programs.identity import Source, canonical
 
 from .running import declaration, trace_of
 
-Engine = Literal["clear", "rep3", "two"]
+Engine = Literal["clear", "rep3", "two", "four"]
 PLANNED: dict[Engine, tuple[str, tuple[str, ...]]] = {
     "clear": ("rep3", ("a", "b", "c")),
     "rep3": ("rep3", ("a", "b", "c")),
     "two": ("two", ("a", "b")),
+    "four": ("four", ("a", "b", "c", "d")),
 }
 """The engine and nodes that a plan is made for. The engine clear runs any plan."""
 

@@ -222,7 +222,7 @@ def test_a_solution_says_what_it_discloses_and_costs() -> None:
     inputs = {"a": Declared((5, 5), "float64", -16, 16), "b": Declared((5,), "float64", -3, 3)}
     program = Program(lambda a, b: np.linalg.solve(a, b, condition=50, assume_a="pos"), inputs, FINE)
     text = program.explain()
-    assert "one bit: whether all checked bounds hold" in text
+    assert "one bit to all parties: whether all checked bounds hold" in text
     assert "error at most 1.27e-07 (2^-22)" in text
     nodes = reachable(program.optimised.after.values())
     assert len(nodes) < 200

@@ -166,6 +166,53 @@ pub trait Backend: SharedTypes {
         self.truncate(&products.iter().collect::<Vec<_>>(), by)
     }
 
+    /// What [`Backend::multiply_truncate`] gives of factors that are no farther from zero than `within` says, for each
+    /// output. An engine may have a form that gives numbers up to two units beside the quotient, and wrong ones with
+    /// the probability that it declares ([`crate::backends::Costs::failure`]).
+    ///
+    /// # Panics
+    /// Unless 1 <= by <= k - 2.
+    fn multiply_within<R: Ring>(
+        &mut self,
+        terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
+        by: usize,
+        _within: &[[u128; 2]],
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.multiply_truncate(terms, by)
+    }
+
+    /// What [`Backend::bilinear_truncate`] gives, by such a form.
+    ///
+    /// # Panics
+    /// If an operand reaches beyond its vector, and unless 1 <= by <= k - 2.
+    fn bilinear_within<R: Element>(
+        &mut self,
+        products: &[Bilinear<'_, Self::Vector<R>>],
+        by: usize,
+        _within: &[[u128; 2]],
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.bilinear_truncate(products, by)
+    }
+
+    /// What [`Backend::truncate`] gives of numbers that are no farther from zero than `within` says, by such a form.
+    ///
+    /// # Panics
+    /// Unless 1 <= by <= k - 2.
+    fn truncate_within<R: Ring>(
+        &mut self,
+        x: &[&Self::Vector<R>],
+        by: usize,
+        _within: &[u128],
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.truncate(x, by)
+    }
+
+    /// Whether numbers of `width` bits are negative, if the engine has such a form for them. Returns None without
+    /// communicating otherwise. The choice depends only on public sizes.
+    fn sign_within<R: Ring>(&mut self, _x: &Self::Vector<R>, _width: usize) -> Result<Option<Self::Bits>> {
+        Ok(None)
+    }
+
     /// Products of matrices, row after row: [`Backend::bilinear`] of them.
     ///
     /// # Panics
@@ -187,6 +234,19 @@ pub trait Backend: SharedTypes {
         by: usize,
     ) -> Result<Vec<Self::Vector<R>>> {
         self.bilinear_truncate(&products.iter().map(MatrixProduct::bilinear).collect::<Vec<_>>(), by)
+    }
+
+    /// Products of matrices within bounds: [`Backend::bilinear_within`] of them.
+    ///
+    /// # Panics
+    /// If a matrix reaches beyond its vector, and unless 1 <= by <= k - 2.
+    fn matrix_products_within<R: Element>(
+        &mut self,
+        products: &[MatrixProduct<'_, Self::Vector<R>>],
+        by: usize,
+        within: &[[u128; 2]],
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.bilinear_within(&products.iter().map(MatrixProduct::bilinear).collect::<Vec<_>>(), by, within)
     }
 
     /// The rows in a uniformly random order that no node knows.

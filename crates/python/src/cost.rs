@@ -21,6 +21,7 @@ pub struct OperatorCost {
     seconds: f64,
     memory: u64,
     memory_alone: u64,
+    failure: f64,
 }
 
 impl From<tacit_run::OperatorCost> for OperatorCost {
@@ -37,6 +38,7 @@ impl From<tacit_run::OperatorCost> for OperatorCost {
             seconds,
             memory: declared.memory.most,
             memory_alone: declared.memory.alone,
+            failure: declared.failure,
         }
     }
 }
@@ -49,8 +51,8 @@ impl From<tacit_run::OperatorCost> for OperatorCost {
 /// (JSON) that all nodes agree on. ahead: whether an engine that can makes ahead what it needs, in a second session,
 /// whose bytes are counted too. Returns, per operator,
 /// {"step","rows","rounds","rounds_ahead","bytes_sent":[per node, then per client],"circuits","garbled","seconds",
-/// "memory","memory_alone"}. The last two are bytes of a node at the step's peak, with the tables that later steps
-/// take, and without them.
+/// "memory","memory_alone","failure"}. memory and memory_alone are bytes of a node at the step's peak, with the tables
+/// that later steps take, and without them. failure: the probability, at most, that the result is wrong.
 #[pyfunction]
 #[pyo3(signature = (engine, operators, rows, *, nodes, clients=vec![], link=None, network=None, prices=None, ahead=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords of Python")]

@@ -113,7 +113,12 @@ where
         self.in_step(operator, |client| {
             if release.to.iter().any(|party| client.is(party)) {
                 let expected = client.client.expect(operator)?;
-                let opened = clients::collect(&mut client.session, B::NODES, expected.shape(), expected.permit())?;
+                let opened = clients::collect(
+                    &mut client.session,
+                    clients::holders::<B::Formulas>(B::NODES),
+                    expected.shape(),
+                    expected.permit(),
+                )?;
                 return Ok(Some(expected.table(opened)?));
             }
             client.stand_by(usize::from(!client.parties.clients_among(&release.to).is_empty()));

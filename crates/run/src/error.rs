@@ -55,6 +55,21 @@ pub enum RunError {
         /// How many are named.
         given: usize,
     },
+    /// A program whose results an engine may get wrong too often.
+    #[error(
+        "{step}: the engine {engine} may give a wrong result with a probability of up to 2^{exponent}, and none above \
+         2^{most} is accepted; declare tighter bounds, or compute with another engine"
+    )]
+    MayFail {
+        /// The step's name.
+        step: String,
+        /// The engine's name.
+        engine: &'static str,
+        /// The bound of the probability, as a power of two.
+        exponent: i32,
+        /// What is accepted.
+        most: i32,
+    },
     /// Two nodes with one name.
     #[error("a node is named twice; name each party once")]
     NodeTwice,
@@ -168,6 +183,9 @@ pub enum RunError {
     /// Keeping without nodes.
     #[error("the engine without security has no shares to keep")]
     Unkept,
+    /// Keeping with nodes that hold nothing.
+    #[error("the engine {0} keeps no tables: some of its nodes hold no shares; keep them with another engine")]
+    HoldsNothing(&'static str),
     /// More or fewer kept tables than the plan reads.
     #[error("{given} kept tables for a plan that reads {needed}; give all")]
     KeptCount {
@@ -218,6 +236,7 @@ impl RunError {
             Self::Panicked(_) | Self::OtherKept | Self::Randomness(_) | Self::NotStarted => Fault::Internal,
             Self::NoEngine { .. }
             | Self::NodeCount { .. }
+            | Self::MayFail { .. }
             | Self::NodeTwice
             | Self::NoParties
             | Self::NoPart { .. }
@@ -243,6 +262,7 @@ impl RunError {
             | Self::NoRelease(_)
             | Self::NoTable { .. }
             | Self::Unkept
+            | Self::HoldsNothing(_)
             | Self::KeptCount { .. }
             | Self::About
             | Self::Description

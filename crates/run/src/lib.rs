@@ -13,6 +13,7 @@ mod connection;
 pub mod containment;
 mod cost;
 mod error;
+mod failure;
 mod foresight;
 mod ids_join;
 pub mod kept;

@@ -1,6 +1,6 @@
 //! One node of a run, whatever its engine: the tables that it holds, and what it executes on them.
 
-use tacit_mpc::backends::Clear;
+use tacit_mpc::backends::{Clear, Costs};
 use tacit_mpc::{Backend, Permits};
 use tacit_table::kept::KeptShares;
 use tacit_table::{DataTable, Executor, Operator, Program, Table, Tables};
@@ -8,6 +8,7 @@ use tacit_table::{DataTable, Executor, Operator, Program, Table, Tables};
 use crate::agreement::{Agreement, Sessions};
 use crate::circuit_join;
 use crate::error::{Result, RunError};
+use crate::failure;
 use crate::foresight::Foresight;
 use crate::ids_join;
 use crate::kept::{self, Target};
@@ -233,6 +234,9 @@ where
     }
 
     fn run(&mut self, operator: &Operator) -> Result<Facts> {
+        if let Operator::Program(program) = operator {
+            failure::check::<B>(operator, program)?;
+        }
         let facts = self.held.run(operator)?;
         let learnt = operator.announced().into_iter().zip(facts.rows).collect::<Vec<_>>();
         foresee(&mut self.foresight, self.held.executor.backend_mut(), &learnt)?;
@@ -247,6 +251,9 @@ where
 
     fn keep(&mut self, operator: &Operator, target: &Target) -> Result<String> {
         let Operator::Keep(keep) = operator else { return Err(RunError::NoKeep(operator.name())) };
+        if B::Formulas::HOLDERS.is_some() {
+            return Err(RunError::HoldsNothing(B::NAME));
+        }
         let table = self.held.only_input(operator)?;
         kept::keep(&mut self.held.executor, &operator.name(), keep, &table, target)
     }

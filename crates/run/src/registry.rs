@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tacit_mpc::backends::{Costs, Networked, Rep3, Two, two};
+use tacit_mpc::backends::{Costs, Four, Networked, Rep3, Two, two};
 use tacit_mpc::{Link, Permits};
 use tacit_net::Session;
 use tacit_table::{Operator, Parties, Program, StepCost, TableError};
@@ -17,7 +17,7 @@ use crate::prices::{Prices, Rows};
 use crate::suite::{Ahead, Suite};
 
 /// All engines of nodes.
-static ENGINES: &[Engine] = &[Engine::of::<Rep3>(), Engine::of::<Two>()];
+static ENGINES: &[Engine] = &[Engine::of::<Rep3>(), Engine::of::<Two>(), Engine::of::<Four>()];
 
 impl Suite for Rep3 {
     fn prices(all: &Prices) -> (&Rows, ()) {
@@ -30,6 +30,13 @@ impl Suite for Two {
 
     fn prices(all: &Prices) -> (&Rows, two::prices::Prices) {
         (&all.two.rows, all.two.work.clone())
+    }
+}
+
+/// Programs are priced by their rows as those of three nodes are.
+impl Suite for Four {
+    fn prices(all: &Prices) -> (&Rows, ()) {
+        (&all.rep3.rows, ())
     }
 }
 

@@ -22,7 +22,7 @@ use crate::tables::Tables;
 use crate::wrong_input::WrongInput;
 
 /// What one step costs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct StepCost {
     /// Rows of its result.
     pub rows: usize,
@@ -37,6 +37,8 @@ pub struct StepCost {
     pub circuits: Circuits,
     /// The memory that a node takes for it.
     pub memory: Memory,
+    /// The probability, at most, that its result is wrong ([`Costs::failure`]).
+    pub failure: f64,
 }
 
 /// The memory of a node at a step's peak, in bytes: of shares, messages, and what owners give and recipients get.
@@ -186,7 +188,8 @@ impl<E: Costs> Forecast<E> {
         let (processor, circuits) = (executor.backend_mut().take_processor(), executor.backend_mut().take_circuits());
         let most = executor.backend_mut().take_memory();
         let memory = Memory { most, alone: most.saturating_sub(beside) };
-        Ok(StepCost { rows, communication, ahead: 0, processor, circuits, memory })
+        let failure = executor.backend_mut().take_failure();
+        Ok(StepCost { rows, communication, ahead: 0, processor, circuits, memory, failure })
     }
 
     /// The rows of an operator's result, and its only table, if it has one.

@@ -33,6 +33,7 @@ pub use error::TableError;
 pub use executor::{Executor, IdsSide, Matched};
 pub use matching::KeyGroups;
 pub use operator::{CircuitPsi, Operator, Psi, UniversalIds};
+pub use operators::program::failure;
 pub use parties::Parties;
 pub use table::Table;
 pub use tables::{Spill, Tables};

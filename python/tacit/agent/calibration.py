@@ -74,8 +74,8 @@ def calibrate(date: str, machine: str, tell: Callable[[str], None] = lambda line
 
 
 def _catalogs() -> Iterator[Catalog]:
-    """What the queries are asked of: each engine, with few rows and with many, on each network that it looks at."""
-    for engine, count in engines.NODES.items():
+    """What the queries are asked of: their engines, with few rows and with many, on each network it looks at."""
+    for engine, count in engines.of_queries().items():
         for rows in ROWS:
             for link in LINKS if count == 2 else LINKS[:1]:
                 yield Catalog(PARTIES[:count], engine, PARTIES[:count], _tables(rows), link)
@@ -106,7 +106,7 @@ def as_toml(table: str) -> str:
     """A table of prices as the text of ``prices.toml``."""
     told = json.loads(table)
     lines = [f"{name} = {_value(value)}" for name, value in told.items() if not isinstance(value, dict)]
-    for engine in engines.NODES:
+    for engine in engines.of_queries():
         for part, prices in told[engine].items():
             lines += ["", f"[{engine}.{part}]", *(f"{name} = {_value(price)}" for name, price in prices.items())]
     lines += ["", "[matching]"]

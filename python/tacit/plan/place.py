@@ -41,7 +41,7 @@ from tacit.plan.rules.push_up import Split, opened_by
 from tacit.plan.rules.quotients import with_quotients_above
 from tacit.plan.rules.sequence import NORMAL, RULES, SECURE, Trace, applied, ignore
 from tacit.plan.rules.stage import Stage
-from tacit.plan.taking_part import check_engine, check_party, check_recipients
+from tacit.plan.taking_part import check_engine, check_party, check_queries, check_recipients
 
 LEFT_OUT = 1 << 15
 """It pays to leave out this number of rows: valid ones come to the front in a few rounds."""
@@ -175,6 +175,7 @@ def _shown(core: Relation, table: SharedTable, lowering: Lowering) -> SharedTabl
 def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> Catalog:
     """What the engine can serve at present. Returns the catalog with those kept tables that the query reads."""
     check_engine(catalog)
+    check_queries(catalog)
     for party in dict.fromkeys([*recipients, *(scan.owner for scan in scans(relation))]):
         check_party(party, "recipient" if party in recipients else "owner", catalog)
     read = {scan.table for scan in kept_scans(relation)}

@@ -12,6 +12,7 @@ from tacit.plan.facts.kinds import Kind
 from tacit.plan.facts.sources import Source as Origin
 from tacit.plan.facts.sources import Use
 from tacit.plan.facts.table_arrays import offered_array
+from tacit.plan.physical.cost import power_of_two, predict, total
 from tacit.plan.physical.disclosure import (
     ArrayRows,
     Derivation,
@@ -21,6 +22,7 @@ from tacit.plan.physical.disclosure import (
     OpenedRows,
     Site,
 )
+from tacit.plan.physical.engines import FAILS_AT_MOST, PROGRAMS_ALONE
 from tacit.plan.physical.lower_program import Lowered, kind_of_array, lower_program
 from tacit.plan.physical.operators import Element, Input, Made, Named, Program, Release, Shared
 from tacit.plan.physical.placed import (
@@ -35,6 +37,7 @@ from tacit.plan.physical.placed import (
     Step,
 )
 from tacit.plan.physical.room import with_room
+from tacit.plan.physical.wide_ring import in_wide_ring
 from tacit.plan.policy.programs import Bound, check_program, program_hash
 from tacit.plan.programs import operations as ops
 from tacit.plan.programs.declared import declared
@@ -70,7 +73,10 @@ def place_program(text: str, catalog: Catalog, recipients: tuple[str, ...], toda
     given = tuple(dict.fromkeys(arrays.values()))
     ruling = check_program(given, program_hash(digest(text)), recipients, today or datetime.now(UTC).date())
     graph = program.graph
-    outputs = with_room(graph, released(graph, optimised(graph, program.outputs).after))
+    outputs = released(graph, optimised(graph, program.outputs).after)
+    if catalog.engine in PROGRAMS_ALONE:
+        graph, outputs = in_wide_ring(graph, outputs)
+    outputs = with_room(graph, outputs)
     lowered = lower_program(outputs)
     placing = _Placing(outputs, lowered, arrays, recipients, _told_bound(lowered, given, recipients, catalog))
     if placing.told:
@@ -78,7 +84,22 @@ def place_program(text: str, catalog: Catalog, recipients: tuple[str, ...], toda
         ruling = check_program(given, program_hash(digest(text)), recipients, today or datetime.now(UTC).date(), bound)
     found = replace(catalog, kept=(), broken=())
     steps, disclosures = placing.steps(), placing.disclosures(found)
-    return PlacedPlan(text, catalog.engine, catalog.nodes, recipients, steps, disclosures, found, ruling=ruling)
+    plan = PlacedPlan(text, catalog.engine, catalog.nodes, recipients, steps, disclosures, found, ruling=ruling)
+    _check_failure(plan)
+    return plan
+
+
+def _check_failure(plan: PlacedPlan) -> None:
+    """Refuse a plan whose result may be wrong with a probability that is not negligible."""
+    if plan.engine not in PROGRAMS_ALONE:
+        return
+    failure = total(predict(plan)).failure
+    if failure > FAILS_AT_MOST:
+        most, accepted = power_of_two(failure), power_of_two(FAILS_AT_MOST)
+        raise ProgramError(
+            f"the engine {plan.engine} may give a wrong result with a probability of up to {most}, and none above "
+            f"{accepted} is accepted; declare tighter bounds, or compute with another engine."
+        )
 
 
 def _check_parties(arrays: Iterable[OfferedArray], recipients: tuple[str, ...], catalog: Catalog) -> None:

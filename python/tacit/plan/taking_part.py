@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.physical.engines import NODES, alternatives
+from tacit.plan.physical.engines import NODES, PROGRAMS_ALONE, alternatives, alternatives_of_queries
 
 
 def check_engine(catalog: Catalog) -> None:
@@ -13,6 +13,15 @@ def check_engine(catalog: Catalog) -> None:
         raise QueryError(
             f"the engine {catalog.engine!r} with {len(catalog.nodes)} nodes is not available; "
             f"use {alternatives()} nodes."
+        )
+
+
+def check_queries(catalog: Catalog) -> None:
+    """Raises QueryError where the engine runs programs alone."""
+    if catalog.engine in PROGRAMS_ALONE:
+        raise QueryError(
+            f"the engine {catalog.engine!r} runs programs on arrays and no queries on tables; "
+            f"use {alternatives_of_queries()} nodes for queries."
         )
 
 

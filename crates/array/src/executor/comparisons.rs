@@ -1,7 +1,7 @@
 //! Comparisons of numbers within public bounds.
 
 use tacit_math::Plane;
-use tacit_mpc::circuits::{and_all, sign};
+use tacit_mpc::circuits::{and_all, negative};
 use tacit_mpc::{Backend, Linear, Result, linear};
 
 use super::arithmetic::plus_public;
@@ -98,5 +98,5 @@ pub(super) fn signs<R: Element, B: Backend>(
     width: usize,
 ) -> Result<Vec<B::Bits>> {
     let (one, rows) = joined::<R, B>(numbers);
-    Ok(parted_bits::<B>(sign(b, &one, width)?, &rows))
+    Ok(parted_bits::<B>(negative(b, &one, width)?, &rows))
 }

@@ -4,7 +4,7 @@ use tacit_math::matrix::{self, View};
 use tacit_mpc::{Backend, Linear, MatrixProduct, Result, linear};
 
 use super::call::Call;
-use super::products::{numbers, truncated};
+use super::products::{before_cut, numbers, of_factors, truncated};
 use super::repeated::places;
 use crate::array::{Array, Element, Shares};
 use crate::program::Product;
@@ -75,11 +75,11 @@ pub(super) fn matmul<R: Element, B: Backend>(
     if is_public {
         let each = calls.iter().zip(&stacked).zip(&factors);
         let products = each.map(|((call, stacked), factors)| local::<R, B>(call, stacked, factors)).collect();
-        return truncated::<R, B>(b, products, cut, floor);
+        return truncated::<R, B>(b, products, &before_cut(calls, cut), cut, floor);
     }
     let (at_once, after) = if floor { (0, cut) } else { (cut, 0) };
-    let products = shared::<R, B>(b, &stacked, &factors, at_once)?;
-    truncated::<R, B>(b, products, after, floor)
+    let products = shared::<R, B>(b, &stacked, &factors, at_once, &of_factors(calls))?;
+    truncated::<R, B>(b, products, &before_cut(calls, after), after, floor)
 }
 
 /// A product with a public factor.
@@ -93,19 +93,25 @@ fn local<R: Element, B: Backend>(call: &Call<'_, B>, stacked: &Stacked, factors:
     }
 }
 
-/// Products of shared factors, and what is cut off them in the same communication.
+/// Products of shared factors, and what is cut off them in the same communication. within: how far both factors of each
+/// may be from zero.
 fn shared<R: Element, B: Backend>(
     b: &mut B,
     stacked: &[Stacked],
     factors: &[[&B::Vector<R>; 2]],
     cut: usize,
+    within: &[[u128; 2]],
 ) -> Result<Vec<B::Vector<R>>> {
     let pairs = stacked.iter().zip(factors).flat_map(|(stacked, factors)| stacked.pairs(factors[0], factors[1]));
     let pairs: Vec<MatrixProduct<'_, B::Vector<R>>> = pairs.collect();
     let made = match (pairs.is_empty(), cut) {
         (true, _) => vec![],
         (false, 0) => b.matrix_products(&pairs)?,
-        (false, _) => b.matrix_products_truncate(&pairs, cut)?,
+        (false, _) => {
+            let of_pairs = stacked.iter().zip(within).filter(|(stacked, _)| !stacked.is_empty());
+            let of_pairs = of_pairs.flat_map(|(stacked, &within)| stacked.starts.iter().map(move |_| within));
+            b.matrix_products_within(&pairs, cut, &of_pairs.collect::<Vec<_>>())?
+        }
     };
     let mut made = made.into_iter();
     let together = |stacked: &Stacked| {

@@ -6,6 +6,7 @@ use tacit_mpc::{Backend, Result, circuits};
 
 use super::arithmetic::times_public;
 use super::call::Call;
+use super::comparisons::Bounds;
 use crate::array::{Array, Element, Shares, joined, parted};
 use crate::program::Ring;
 
@@ -24,21 +25,38 @@ pub(super) fn multiply<R: Element, B: Backend>(
             times_public::<R, B>(x, y.public.as_ref().expect("all of a group or none"))
         };
         let products = numbers.iter().zip(&factors).map(times).collect();
-        return truncated::<R, B>(b, products, cut, floor);
+        return truncated::<R, B>(b, products, &before_cut(calls, cut), cut, floor);
     }
     let of_numbers: Vec<&B::Vector<R>> = factors.iter().map(|[_, y]| y.vector::<R>()).collect();
     if first.ring() == Ring::Bits {
         let bits: Vec<&B::Bits> = factors.iter().map(|[bit, _]| bit.bits()).collect();
         let products = b.select(&bits, &of_numbers)?;
-        return truncated::<R, B>(b, products, cut, floor);
+        return truncated::<R, B>(b, products, &before_cut(calls, cut), cut, floor);
     }
     let others: Vec<&B::Vector<R>> = factors.iter().map(|[x, _]| x.vector::<R>()).collect();
     if cut > 0 && !floor {
         let terms: Vec<_> = others.iter().zip(&of_numbers).map(|(&x, &y)| vec![(x, y)]).collect();
-        return Ok(b.multiply_truncate(&terms, cut)?.into_iter().map(R::shares).collect());
+        // Each factor as it stands in its instruction: a product does not care for their order.
+        let products = b.multiply_within(&terms, cut, &of_factors(calls))?;
+        return Ok(products.into_iter().map(R::shares).collect());
     }
     let products = b.mul(&others, &of_numbers)?;
-    truncated::<R, B>(b, products, cut, floor)
+    truncated::<R, B>(b, products, &before_cut(calls, cut), cut, floor)
+}
+
+/// How far both factors of each instruction may be from zero.
+pub(super) fn of_factors<B: Backend>(calls: &[Call<'_, B>]) -> Vec<[u128; 2]> {
+    calls.iter().map(|call| [0, 1].map(|arg| farthest(call.bounds(arg)))).collect()
+}
+
+/// How far each result may be from zero before its last bits are cut off.
+pub(super) fn before_cut<B: Backend>(calls: &[Call<'_, B>], cut: usize) -> Vec<u128> {
+    let result = |call: &Call<'_, B>| (call.instruction.low, call.instruction.high);
+    calls.iter().map(|call| (farthest(result(call)) + 1) << cut).collect()
+}
+
+fn farthest((low, high): Bounds) -> u128 {
+    low.unsigned_abs().max(high.unsigned_abs())
 }
 
 /// Factors with a public one behind, and one of bits in front where the other is none.
@@ -74,19 +92,21 @@ pub(super) fn truncate<R: Element, B: Backend>(
     floor: bool,
 ) -> Result<Vec<Shares<B>>> {
     let given: Vec<&B::Vector<R>> = calls.iter().map(|call| call.args[0].vector::<R>()).collect();
-    Ok(cut_off::<R, B>(b, &given, bits, floor)?.into_iter().map(R::shares).collect())
+    let within: Vec<u128> = calls.iter().map(|call| farthest(call.bounds(0))).collect();
+    Ok(cut_off::<R, B>(b, &given, &within, bits, floor)?.into_iter().map(R::shares).collect())
 }
 
-/// Products without their last bits, if any are to be cut off.
+/// Products without their last bits, if any are to be cut off. within: how far each may be from zero.
 pub(super) fn truncated<R: Element, B: Backend>(
     b: &mut B,
     products: Vec<B::Vector<R>>,
+    within: &[u128],
     cut: usize,
     floor: bool,
 ) -> Result<Vec<Shares<B>>> {
     let products = match cut {
         0 => products,
-        _ => cut_off::<R, B>(b, &products.iter().collect::<Vec<_>>(), cut, floor)?,
+        _ => cut_off::<R, B>(b, &products.iter().collect::<Vec<_>>(), within, cut, floor)?,
     };
     Ok(products.into_iter().map(R::shares).collect())
 }
@@ -95,11 +115,12 @@ pub(super) fn truncated<R: Element, B: Backend>(
 fn cut_off<R: Element, B: Backend>(
     b: &mut B,
     numbers: &[&B::Vector<R>],
+    within: &[u128],
     cut: usize,
     floor: bool,
 ) -> Result<Vec<B::Vector<R>>> {
     if !floor {
-        return b.truncate(numbers, cut);
+        return b.truncate_within(numbers, cut, within);
     }
     let (one, rows) = joined::<R, B>(numbers);
     Ok(parted::<R, B>(circuits::floor(b, &one, cut)?, &rows))

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tacit_array::Instructions;
 use tacit_math::Prg;
-use tacit_mpc::backends::{Networked, Rep3, Two};
+use tacit_mpc::backends::{Four, Networked, Rep3, Two};
 use tacit_views::seed;
 
 use super::plain::results;
@@ -178,6 +178,7 @@ fn random_programs_agree_with_plain_integers() {
         let (program, outputs) = program(&mut prg, 20);
         check::<Rep3>(&program, &mut prg, &outputs);
         check::<Two>(&program, &mut prg, &outputs);
+        check::<Four>(&program, &mut prg, &outputs);
     }
 }
 

@@ -13,7 +13,7 @@ use super::permits::permit;
 use super::plain::{Plain, signed};
 
 /// The parties; an engine's nodes are the first of them.
-const PARTIES: [&str; 3] = ["a", "b", "c"];
+const PARTIES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// A program that is being written.
 #[derive(Clone, Default)]

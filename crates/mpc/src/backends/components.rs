@@ -8,7 +8,7 @@
 //! opened value and the recipient's own.
 
 use super::{Costs, Networked};
-use crate::{Block, Rows};
+use crate::{Block, Rows, Shape};
 
 /// An engine of nodes whose shares outlive its session.
 pub trait Components: Networked {
@@ -27,6 +27,14 @@ pub trait Components: Networked {
     /// # Panics
     /// When there are not [`Self::COUNT`] of them.
     fn put_together(components: Vec<Block>) -> Rows<Self>;
+
+    /// What a node knows of shared rows of this shape that holds no component of them.
+    ///
+    /// # Panics
+    /// When every node of the engine holds some.
+    fn holding_none(_shape: Shape) -> Rows<Self> {
+        unreachable!("every node of {} holds components", Self::NAME)
+    }
 }
 
 /// As many components as an engine's nodes have.

@@ -42,6 +42,8 @@ pub trait Costs: Default {
     type Prices: Clone + Default;
     /// How many components of every value a node holds.
     const COMPONENTS: usize;
+    /// How many nodes hold values: the first ones. None: all do.
+    const HOLDERS: Option<usize> = None;
     /// [`crate::Backend::INJECT_AT_MOST`] of the engine.
     const INJECT_AT_MOST: usize;
     /// [`crate::Backend::SIGNS`] of the engine.
@@ -50,6 +52,8 @@ pub trait Costs: Default {
     const SUMS_PRODUCTS: bool = true;
     /// Whether the engine scans the planes of a digit. Other engines first compute a bit for each value, gate by gate.
     const SCANS_DIGITS: bool = false;
+    /// Whether some of its forms fail with a small probability ([`Self::failure`]).
+    const FAILS: bool = false;
     /// Whether the engine chooses between garbled circuits and gates by the network between the nodes.
     const GARBLES: bool = false;
     /// ANDs, in groups with a common factor.
@@ -84,14 +88,46 @@ pub trait Costs: Default {
     }
     /// Inner products, one for each output, over a ring of `bytes` bytes an element.
     fn inner_products(&mut self, outputs: &[Products], bytes: usize) -> Cost;
-    /// Products of matrices and convolutions, from the number of elements that come out of each. None of an engine that
-    /// makes them of inner products.
-    fn bilinear(&mut self, _outputs: &[usize], _bytes: usize) -> Option<Cost> {
+    /// Products of matrices and convolutions, from the number of elements of both operands and of what comes out of
+    /// each. None of an engine that makes them of inner products.
+    fn bilinear(&mut self, _lengths: &[[usize; 3]], _bytes: usize) -> Option<Cost> {
         None
     }
-    /// The same, truncated.
-    fn bilinear_truncate(&mut self, _outputs: &[usize], _by: usize, _bytes: usize) -> Option<Cost> {
+    /// The same, truncated. None of an engine that truncates them by [`Self::truncate`].
+    fn bilinear_truncate(&mut self, _lengths: &[[usize; 3]], _by: usize, _bytes: usize) -> Option<Cost> {
         None
+    }
+    /// [`crate::Backend::multiply_within`]. None of an engine that has no form for it.
+    fn multiply_within(
+        &mut self,
+        _outputs: &[Products],
+        _by: usize,
+        _bytes: usize,
+        _within: &[[u128; 2]],
+    ) -> Option<Cost> {
+        None
+    }
+    /// [`crate::Backend::bilinear_within`]. None of an engine that has no form for it.
+    fn bilinear_within(
+        &mut self,
+        _lengths: &[[usize; 3]],
+        _by: usize,
+        _bytes: usize,
+        _within: &[[u128; 2]],
+    ) -> Option<Cost> {
+        None
+    }
+    /// [`crate::Backend::truncate_within`]. None of an engine that has no form for it.
+    fn truncate_within(&mut self, _rows: &[usize], _by: usize, _bytes: usize, _within: &[u128]) -> Option<Cost> {
+        None
+    }
+    /// [`crate::Backend::sign_within`], where the engine has a form for numbers of that width.
+    fn sign_within(&mut self, _rows: usize, _width: usize, _bytes: usize) -> Option<Cost> {
+        None
+    }
+    /// The probability, at most, with which what was declared since this was last asked gives a wrong result.
+    fn failure(&mut self) -> f64 {
+        0.0
     }
     /// Vectors of these lengths over a ring of `bytes` bytes an element, each times a bit.
     fn select(&mut self, rows: &[usize], bytes: usize) -> Cost {

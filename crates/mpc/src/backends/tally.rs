@@ -121,6 +121,16 @@ impl<E: Costs> Tally<E> {
         Counted::new::<Vec<R>>(rows, &self.memory)
     }
 
+    /// What comes out of maps.
+    fn results<R: Ring>(&self, products: &[Bilinear<'_, Counted>]) -> Vec<Counted> {
+        products.iter().map(|product| self.vector::<R>(product.rows())).collect()
+    }
+
+    /// The probability of a wrong result since this was last asked ([`Costs::failure`]).
+    pub fn take_failure(&mut self) -> f64 {
+        self.engine.failure()
+    }
+
     /// Processor time of each node since this was last asked ([`Costs::processor`]).
     pub fn take_processor(&mut self) -> Duration {
         self.engine.processor()
@@ -173,6 +183,16 @@ fn lengths(columns: &[&Counted]) -> Vec<usize> {
     columns.iter().map(|c| c.rows).collect()
 }
 
+/// Of both operands and what comes out, for each.
+fn lengths_of(products: &[Bilinear<'_, Counted>]) -> Vec<[usize; 3]> {
+    products.iter().map(|product| product.form.lengths()).collect()
+}
+
+/// The sums of products that some inner products are.
+fn sums(terms: &[Vec<(&Counted, &Counted)>]) -> Vec<Products> {
+    terms.iter().map(|pairs| Products { rows: pairs[0].0.rows, count: pairs.len() }).collect()
+}
+
 impl<E: Costs> SharedTypes for Tally<E> {
     type Bits = Counted;
     type Vector<R: Ring> = Counted;
@@ -215,30 +235,73 @@ impl<E: Costs> Backend for Tally<E> {
 
     fn inner_products<R: Ring>(&mut self, terms: &[Vec<(&Counted, &Counted)>]) -> Result<Vec<Counted>> {
         let outputs: Vec<Counted> = terms.iter().map(|pairs| pairs[0].0.clone()).collect();
-        let products = |pairs: &Vec<(&Counted, &Counted)>| Products { rows: pairs[0].0.rows, count: pairs.len() };
-        let cost = self.engine.inner_products(&terms.iter().map(products).collect::<Vec<_>>(), size_of::<R>());
+        let cost = self.engine.inner_products(&sums(terms), size_of::<R>());
         self.pay(cost);
         Ok(outputs)
     }
 
     fn bilinear<R: Element>(&mut self, products: &[Bilinear<'_, Counted>]) -> Result<Vec<Counted>> {
-        let outputs: Vec<usize> = products.iter().map(Bilinear::rows).collect();
-        let Some(cost) = self.engine.bilinear(&outputs, size_of::<R>()) else {
+        let Some(cost) = self.engine.bilinear(&lengths_of(products), size_of::<R>()) else {
             return bilinear::by_inner_products::<R, _>(products, |terms| self.inner_products::<R>(terms));
         };
         self.pay(cost);
-        Ok(outputs.into_iter().map(|rows| self.vector::<R>(rows)).collect())
+        Ok(self.results::<R>(products))
     }
 
     fn bilinear_truncate<R: Element>(&mut self, products: &[Bilinear<'_, Counted>], by: usize) -> Result<Vec<Counted>> {
         assert_truncation::<R>(by);
-        let outputs: Vec<usize> = products.iter().map(Bilinear::rows).collect();
-        let Some(cost) = self.engine.bilinear_truncate(&outputs, by, size_of::<R>()) else {
+        let Some(cost) = self.engine.bilinear_truncate(&lengths_of(products), by, size_of::<R>()) else {
             let products = self.bilinear::<R>(products)?;
             return self.truncate::<R>(&products.iter().collect::<Vec<_>>(), by);
         };
         self.pay(cost);
-        Ok(outputs.into_iter().map(|rows| self.vector::<R>(rows)).collect())
+        Ok(self.results::<R>(products))
+    }
+
+    fn multiply_within<R: Ring>(
+        &mut self,
+        terms: &[Vec<(&Counted, &Counted)>],
+        by: usize,
+        within: &[[u128; 2]],
+    ) -> Result<Vec<Counted>> {
+        assert_truncation::<R>(by);
+        assert_eq!(terms.len(), within.len(), "bounds of every output's factors");
+        let Some(cost) = self.engine.multiply_within(&sums(terms), by, size_of::<R>(), within) else {
+            return self.multiply_truncate::<R>(terms, by);
+        };
+        self.pay(cost);
+        Ok(terms.iter().map(|pairs| pairs[0].0.clone()).collect())
+    }
+
+    fn bilinear_within<R: Element>(
+        &mut self,
+        products: &[Bilinear<'_, Counted>],
+        by: usize,
+        within: &[[u128; 2]],
+    ) -> Result<Vec<Counted>> {
+        assert_truncation::<R>(by);
+        assert_eq!(products.len(), within.len(), "bounds of every output's operands");
+        let Some(cost) = self.engine.bilinear_within(&lengths_of(products), by, size_of::<R>(), within) else {
+            return self.bilinear_truncate::<R>(products, by);
+        };
+        self.pay(cost);
+        Ok(self.results::<R>(products))
+    }
+
+    fn truncate_within<R: Ring>(&mut self, x: &[&Counted], by: usize, within: &[u128]) -> Result<Vec<Counted>> {
+        assert_truncation::<R>(by);
+        assert_eq!(x.len(), within.len(), "bounds of every number");
+        let Some(cost) = self.engine.truncate_within(&lengths(x), by, size_of::<R>(), within) else {
+            return self.truncate::<R>(x, by);
+        };
+        self.pay(cost);
+        Ok(x.iter().map(|&c| c.clone()).collect())
+    }
+
+    fn sign_within<R: Ring>(&mut self, x: &Counted, width: usize) -> Result<Option<Counted>> {
+        let Some(cost) = self.engine.sign_within(x.rows, width, size_of::<R>()) else { return Ok(None) };
+        self.pay(cost);
+        Ok(Some(self.bits(x.rows)))
     }
 
     fn select<R: Ring>(&mut self, bits: &[&Counted], x: &[&Counted]) -> Result<Vec<Counted>> {
@@ -295,9 +358,7 @@ impl<E: Costs> Backend for Tally<E> {
 
     fn multiply_truncate<R: Ring>(&mut self, terms: &[Vec<(&Counted, &Counted)>], by: usize) -> Result<Vec<Counted>> {
         assert_truncation::<R>(by);
-        let products = |pairs: &Vec<(&Counted, &Counted)>| Products { rows: pairs[0].0.rows, count: pairs.len() };
-        let outputs: Vec<Products> = terms.iter().map(products).collect();
-        let cost = self.engine.multiply_truncate(&outputs, by, size_of::<R>());
+        let cost = self.engine.multiply_truncate(&sums(terms), by, size_of::<R>());
         self.pay(cost);
         Ok(terms.iter().map(|pairs| pairs[0].0.clone()).collect())
     }
@@ -351,7 +412,7 @@ impl<E: Costs> Backend for Tally<E> {
         let recipients: Vec<usize> = permit.recipients().iter().filter_map(place).collect();
         let clients = permit.recipients().iter().filter(|name| self.clients.contains(name)).count();
         if clients > 0 {
-            self.pay(clients::given(self.names.len(), clients, rows.shape()));
+            self.pay(clients::given::<E>(self.names.len(), clients, rows.shape()));
         }
         if clients == 0 || !recipients.is_empty() {
             let cost = self.engine.open(rows.shape(), &recipients);

@@ -93,6 +93,18 @@ pub fn sign<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize) -> R
     Ok(linear::xor(&sum, &carry))
 }
 
+/// Whether numbers that have `width` bits, and no more, are negative: by the engine's own form
+/// ([`Backend::sign_within`]), else as [`sign`].
+///
+/// # Errors
+/// As the engine's.
+pub fn negative<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, width: usize) -> Result<B::Bits> {
+    match b.sign_within(x, width)? {
+        Some(negative) => Ok(negative),
+        None => sign(b, x, width),
+    }
+}
+
 /// The carry out of low planes of what [`Backend::summands`] or [`Backend::truncate_apart`] gave.
 pub(super) fn carry_of_summands<B: Backend>(b: &mut B, first: &[B::Bits], second: &[B::Bits]) -> Result<B::Bits> {
     match carries(b, first, second, true)? {

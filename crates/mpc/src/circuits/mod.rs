@@ -17,7 +17,7 @@ mod select;
 pub mod small;
 mod whole;
 
-pub use arithmetic::{add, sign};
+pub use arithmetic::{add, negative, sign};
 pub use compare::{and_all, and_pairs, equal, less_than, or_all};
 pub use convert::{narrow_to_ring, resize, to_planes, to_ring};
 pub use division::divide;

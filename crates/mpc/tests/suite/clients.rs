@@ -4,7 +4,7 @@ use std::thread;
 
 use super::permits::{permit, size_permit};
 use tacit_math::{Plane, Prg, Seed};
-use tacit_mpc::backends::{Components, Networked, Rep3, Two, clients};
+use tacit_mpc::backends::{Components, Four, Networked, Rep3, Two, clients};
 use tacit_mpc::{Block, Result, Shape};
 use tacit_net::{Fault, Options, PartyId, Record, Session, memory};
 use tacit_views::{Kind, Run, View, leaks, repeats, runs_needed};
@@ -15,7 +15,12 @@ const CLIENTS: [&str; 2] = ["dan", "eve"];
 const SHAPE: Shape = Shape { rows: 3, bits: 2, r32: 1, r64: 1, r128: 0 };
 
 fn nodes<B: Networked>() -> &'static [&'static str] {
-    &["ann", "bob", "cyd"][..B::NODES]
+    &["ann", "bob", "cyd", "deb"][..B::NODES]
+}
+
+/// How many of the nodes hold shares: the first ones.
+fn holders<B: Networked>() -> usize {
+    clients::holders::<B::Formulas>(B::NODES)
 }
 
 /// What dan gives in a run.
@@ -82,7 +87,7 @@ fn at_a_client<B: Components>(mut session: Session, runs: usize) -> Result<Vec<S
             session.next_round();
             session.next_round();
             let input = View::of(&transcript);
-            let opened = clients::collect(&mut session, B::NODES, SHAPE, &permit(&["eve"], SHAPE))?;
+            let opened = clients::collect(&mut session, holders::<B>(), SHAPE, &permit(&["eve"], SHAPE))?;
             seen.push(Seen { input, opening: View::of(&transcript), own: vec![opened] });
         }
     }
@@ -128,7 +133,7 @@ fn nobody_sees_more<B: Components + 'static>() {
     };
     // Eve may know the value; the nodes' components say how it came about.
     let first = |parties: &[Vec<Seen>], run: usize| -> Vec<Block> {
-        parties[..B::NODES].iter().map(|node| node[run].own[0].clone()).collect()
+        parties[..holders::<B>()].iter().map(|node| node[run].own[0].clone()).collect()
     };
     let at_eve = |parties: &[Vec<Seen>], run: usize, view: View| Run {
         view,
@@ -161,6 +166,11 @@ fn nobody_sees_more<B: Components + 'static>() {
 #[test]
 fn clients_of_three_nodes_and_the_nodes_see_no_more_than_they_may() {
     nobody_sees_more::<Rep3>();
+}
+
+#[test]
+fn clients_of_four_nodes_and_the_nodes_see_no_more_than_they_may() {
+    nobody_sees_more::<Four>();
 }
 
 #[test]

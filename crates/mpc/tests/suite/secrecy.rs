@@ -8,7 +8,7 @@ use super::world::{FAR, Program, THIN, transcripts};
 use serde::Serialize;
 use static_assertions::assert_not_impl_any;
 use tacit_math::{Plane, Prg, Seed};
-use tacit_mpc::backends::{Clear, Networked, Rep3, Two, rep3, two};
+use tacit_mpc::backends::{Clear, Four, Networked, Rep3, Two, four, rep3, two};
 use tacit_mpc::{
     Backend, Block, Link, MpcError, OpenedColumn, OpenedKind, Permit, PermitKind, Permits, Result, Rows, Shape,
     Sharing, circuits, ops,
@@ -21,6 +21,9 @@ assert_not_impl_any!(Rows<Rep3>: Debug, Display, PartialEq, Serialize);
 assert_not_impl_any!(two::Share<Plane>: Debug, Display, PartialEq, Serialize);
 assert_not_impl_any!(two::Share<Vec<u64>>: Debug, Display, PartialEq, Serialize);
 assert_not_impl_any!(Rows<Two>: Debug, Display, PartialEq, Serialize);
+assert_not_impl_any!(four::Share<Plane>: Debug, Display, PartialEq, Serialize);
+assert_not_impl_any!(four::Share<Vec<u64>>: Debug, Display, PartialEq, Serialize);
+assert_not_impl_any!(Rows<Four>: Debug, Display, PartialEq, Serialize);
 assert_not_impl_any!(Permit: Clone, PartialEq, Serialize);
 
 #[test]
@@ -59,6 +62,7 @@ fn messages_depend_on_sizes_alone() {
     ones.bits = (0..20).map(|_| Plane::ones(77)).collect();
     ones.r64[0].fill(u64::MAX);
     assert_eq!(sizes::<Rep3>(&zeros, THIN), sizes::<Rep3>(&ones, THIN));
+    assert_eq!(sizes::<Four>(&zeros, THIN), sizes::<Four>(&ones, THIN));
     for link in [THIN, FAR, Link::UNDECLARED] {
         assert_eq!(sizes::<Two>(&zeros, link), sizes::<Two>(&ones, link));
     }
@@ -73,7 +77,7 @@ fn sizes<B: Networked>(input: &Block, link: Link) -> Vec<Vec<(String, u64, Strin
 /// What every node sent and drew from secrets in common when it set its engine up.
 fn setups<B: Networked>() -> Vec<Vec<Seen>> {
     let options = Options { record: Record::ContentsForTests, ..Options::default() };
-    let sessions = memory::mesh(&["a", "b", "c"][..B::NODES], &options);
+    let sessions = memory::mesh(&["a", "b", "c", "d"][..B::NODES], &options);
     std::thread::scope(|scope| {
         let start = |session: Session| {
             scope.spawn(move || {
@@ -156,7 +160,7 @@ fn refused<B: Networked>(shape: Shape, attempt: impl Fn(&mut B, &Rows<B>) -> Res
 
 /// An attempt of every node with a bundle of this shape.
 fn tried<B: Networked>(shape: Shape, attempt: impl Fn(&mut B, &Rows<B>) + Sync) {
-    let sessions = memory::mesh(&["a", "b", "c"][..B::NODES], &Options::default());
+    let sessions = memory::mesh(&["a", "b", "c", "d"][..B::NODES], &Options::default());
     let one = |session: Session| {
         let mut b = B::start(session).expect("an engine");
         let data = (b.session().me() == PartyId(0)).then(|| Block::zeros(shape));
@@ -193,6 +197,7 @@ fn only_the_approved_shape_is_opened<B: Networked>() {
 fn engines_open_only_the_approved_shape() {
     only_the_approved_shape_is_opened::<Rep3>();
     only_the_approved_shape_is_opened::<Two>();
+    only_the_approved_shape_is_opened::<Four>();
     let mut clear = Clear::new().expect("an engine");
     let shape = Shape { rows: 5, bits: 3, r64: 1, ..Shape::default() };
     let rows = clear.input(PartyId(0), shape, Some(Block::zeros(shape))).expect("input");
@@ -212,7 +217,7 @@ fn of_rows(kind: &str, recipients: &[&str], rows: &str) -> Permit {
 }
 
 fn only_approved_sizes_are_announced<B: Networked>() {
-    let nodes = &["a", "b", "c"][..B::NODES];
+    let nodes = &["a", "b", "c", "d"][..B::NODES];
     let shape = Shape { rows: 1, bits: 1, ..Shape::default() };
     let own = |b: &B| (b.session().me() == PartyId(0)).then_some(6);
     for permit in [("answer", nodes, "null"), ("size", &nodes[1..], "null")] {
@@ -222,7 +227,7 @@ fn only_approved_sizes_are_announced<B: Networked>() {
 
 /// One number modulo 2^32, and nothing else, is a count. So it is where the number can only be 0.
 fn only_a_count_is_opened_as_one<B: Networked>() {
-    let nodes = &["a", "b", "c"][..B::NODES];
+    let nodes = &["a", "b", "c", "d"][..B::NODES];
     let count = Shape { rows: 1, r32: 1, ..Shape::default() };
     let of_kind = |kind: &str, is: PermitKind| {
         let list =
@@ -255,17 +260,19 @@ fn only_a_count_is_opened_as_one<B: Networked>() {
 fn engines_open_only_an_approved_count() {
     only_a_count_is_opened_as_one::<Rep3>();
     only_a_count_is_opened_as_one::<Two>();
+    only_a_count_is_opened_as_one::<Four>();
 }
 
 #[test]
 fn engines_announce_only_approved_sizes() {
     only_approved_sizes_are_announced::<Rep3>();
     only_approved_sizes_are_announced::<Two>();
+    only_approved_sizes_are_announced::<Four>();
 }
 
 /// How many rows a node may be told, and what it makes of 6 of node 0.
 fn told_six<B: Networked>(most: impl Fn(usize) -> &'static str + Sync) -> Vec<Result<u64>> {
-    let nodes = &["a", "b", "c"][..B::NODES];
+    let nodes = &["a", "b", "c", "d"][..B::NODES];
     let all = Barrier::new(B::NODES);
     let one = |session: Session| {
         let mut b = B::start(session).expect("an engine");

@@ -2,7 +2,7 @@
 
 use tacit_math::matrix::Convolution;
 use tacit_math::{Plane, Prg, Ring};
-use tacit_mpc::backends::{Networked, Rep3, Two};
+use tacit_mpc::backends::{Four, Networked, Rep3, Two};
 use tacit_mpc::circuits::{Evaluation, Function};
 use tacit_mpc::{
     Apart, Backend, Bilinear, Block, Form, Linear, LinearScan, MatrixProduct, Place, Result, Rows, Shape, Split,
@@ -42,11 +42,15 @@ pub enum Method {
     MultiplyTruncate,
     Bilinear,
     BilinearTruncate,
+    MultiplyWithin,
+    BilinearWithin,
+    TruncateWithin,
+    SignWithin,
 }
 
 impl Method {
     /// All of them.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 26] = [
         Self::And,
         Self::AndXor,
         Self::Conjoin,
@@ -69,13 +73,24 @@ impl Method {
         Self::MultiplyTruncate,
         Self::Bilinear,
         Self::BilinearTruncate,
+        Self::MultiplyWithin,
+        Self::BilinearWithin,
+        Self::TruncateWithin,
+        Self::SignWithin,
     ];
 
     /// Those of numbers that are sums of two.
-    const OF_SUMMANDS: [Self; 4] = [Self::SplitProduct, Self::Truncate, Self::TruncateApart, Self::MultiplyTruncate];
+    const OF_SUMMANDS: [Self; 6] = [
+        Self::SplitProduct,
+        Self::Truncate,
+        Self::TruncateApart,
+        Self::MultiplyTruncate,
+        Self::MultiplyWithin,
+        Self::TruncateWithin,
+    ];
 
     /// Those of whole arrays.
-    const OF_ARRAYS: [Self; 2] = [Self::Bilinear, Self::BilinearTruncate];
+    const OF_ARRAYS: [Self; 3] = [Self::Bilinear, Self::BilinearTruncate, Self::BilinearWithin];
 
     fn is_among(self, methods: &[Self]) -> bool {
         methods.iter().any(|&method| std::mem::discriminant(&method) == std::mem::discriminant(&self))
@@ -169,11 +184,12 @@ impl Program for Method {
             Self::Shuffle => of(1, 1, 1, 1),
             Self::ShuffleReveal => of(1, 1, 0, 0),
             Self::SplitProduct => of(0, 1, 1, 0),
-            Self::Truncate => of(0, 1, 1, 1),
+            Self::Truncate | Self::TruncateWithin => of(0, 1, 1, 1),
             Self::TruncateApart => of(0, 1, 0, 0),
-            Self::MultiplyTruncate => of(0, 2, 2, 0),
+            Self::MultiplyTruncate | Self::MultiplyWithin => of(0, 2, 2, 0),
             Self::Bilinear => of(0, 0, 2, 2),
-            Self::BilinearTruncate => of(0, 0, 2, 0),
+            Self::BilinearTruncate | Self::BilinearWithin => of(0, 0, 2, 0),
+            Self::SignWithin => of(0, 0, 0, 1),
         }
     }
 
@@ -181,9 +197,10 @@ impl Program for Method {
     fn input(&self, shape: Shape, prg: &mut Prg) -> Block {
         let mut block = Block::random(shape, prg);
         let smaller = |bits: u32| match self {
-            Self::Truncate | Self::TruncateApart => 2,
-            Self::MultiplyTruncate => bits / 2 + 2,
-            Self::BilinearTruncate => bits / 2 + 4,
+            Self::Truncate | Self::TruncateApart | Self::TruncateWithin => 2,
+            Self::MultiplyTruncate | Self::MultiplyWithin => bits / 2 + 2,
+            Self::BilinearTruncate | Self::BilinearWithin => bits / 2 + 4,
+            Self::SignWithin => bits - 40,
             _ => 0,
         };
         block.r32.iter_mut().flatten().for_each(|x| *x = (x.cast_signed() >> smaller(32)).cast_unsigned());
@@ -265,6 +282,25 @@ impl Program for Method {
                 let r64 = b.multiply_truncate(&[vec![(first, second), (second, second)]], 16)?;
                 Rows { r32, r64, ..empty }
             }
+            // Of what shares wrap nothing follows for views.
+            Self::MultiplyWithin => {
+                let r32 = b.multiply_within(&[vec![(&x.r32[0], &x.r32[1])]], 9, &[[1 << 14; 2]])?;
+                let [first, second] = [&x.r64[0], &x.r64[1]];
+                let sum = vec![(first, second), (second, second)];
+                let r64 = b.multiply_within(&[sum], 16, &[[1 << 30; 2]])?;
+                Rows { r32, r64, ..empty }
+            }
+            Self::TruncateWithin => {
+                let r32 = b.truncate_within(&[&x.r32[0]], 5, &[1 << 30])?;
+                let r64 = b.truncate_within(&[&x.r64[0]], 17, &[1 << 62])?;
+                Rows { r32, r64, r128: b.truncate_within(&[&x.r128[0]], 70, &[1 << 126])?, ..empty }
+            }
+            Self::BilinearWithin => {
+                let product = [product(&x.r64[0], &x.r64[1], x.rows)];
+                let r64 = b.matrix_products_within(&product, 16, &[[1 << 28; 2]])?;
+                Rows { r64, ..Rows::empty(side(x.rows).pow(2)) }
+            }
+            Self::SignWithin => Rows { bits: b.sign_within(&x.r128[0], 40)?.into_iter().collect(), ..empty },
             Self::Bilinear => {
                 let r64 = b.matrix_products(&[product(&x.r64[0], &x.r64[1], x.rows)])?;
                 let r128 = b.bilinear(&[convolution(&x.r128[0], &x.r128[1], x.rows)])?;
@@ -323,16 +359,55 @@ fn methods_of_three_nodes_tell_nothing() {
 // views: crates/mpc/src/backends/rep3/split.rs crates/mpc/src/backends/rep3/truncate.rs
 // views: crates/mpc/src/backends/rep3/fused.rs
 // views: Rep3::split_product Rep3::truncate Rep3::truncate_apart Rep3::multiply_truncate
+// views: Rep3::multiply_within Rep3::truncate_within Rep3::sign_within
 #[test]
 fn functions_of_summands_tell_three_nodes_nothing() {
+    look_at::<Rep3>([Method::SignWithin], &[10], &[Source::Dealt], SMALL);
     look_at::<Rep3>(Method::OF_SUMMANDS, &[10], &[Source::Dealt], SMALL);
 }
 
 // views: crates/mpc/src/backends/rep3/bilinear.rs
 // views: Rep3::bilinear Rep3::bilinear_truncate Rep3::matrix_products Rep3::matrix_products_truncate
+// views: Rep3::bilinear_within Rep3::matrix_products_within
 #[test]
 fn products_of_arrays_tell_three_nodes_nothing() {
     look_at::<Rep3>(Method::OF_ARRAYS, &[10], &[Source::Dealt], SMALL);
+}
+
+// views: crates/mpc/src/backends/four/multiply.rs crates/mpc/src/backends/four/convert.rs
+// views: crates/mpc/src/backends/four/shuffle.rs
+// views: Four::and Four::and_xor Four::evaluate Four::mul Four::inner_products Four::select
+// views: Four::scan_product Four::inject Four::summands Four::mask
+// views: Four::unmask Four::shuffle Four::shuffle_reveal
+#[test]
+fn methods_of_four_servers_tell_nothing() {
+    // Comparisons are looked at in tests/four: their circuits are as wide as the ring.
+    let others = [&Method::OF_SUMMANDS[..], &Method::OF_ARRAYS, &[Method::SignWithin]].concat();
+    look_at::<Four>(Method::ALL.into_iter().filter(|method| !method.is_among(&others)), &[10], &[Source::Dealt], SMALL);
+}
+
+// views: crates/mpc/src/backends/four/truncate.rs crates/mpc/src/backends/four/integers.rs
+// views: Four::split_product Four::truncate Four::truncate_apart Four::multiply_truncate
+// views: Four::multiply_within Four::truncate_within
+#[test]
+fn functions_of_summands_tell_four_servers_nothing() {
+    look_at::<Four>(Method::OF_SUMMANDS, &[10], &[Source::Dealt], SMALL);
+}
+
+// views: crates/mpc/src/backends/four/bilinear.rs
+// views: Four::bilinear Four::bilinear_truncate Four::matrix_products Four::matrix_products_truncate
+// views: Four::bilinear_within Four::matrix_products_within
+#[test]
+fn products_of_arrays_tell_four_servers_nothing() {
+    look_at::<Four>(Method::OF_ARRAYS, &[10], &[Source::Dealt], SMALL);
+}
+
+#[test]
+#[ignore = "minutes: make nightly"]
+fn methods_of_four_servers_tell_nothing_at_any_size() {
+    let without_circuits = || Method::ALL.into_iter().filter(|method| !method.is_among(&[Method::SignWithin]));
+    look_at::<Four>(without_circuits(), &[10, 65], &Source::ALL, LARGE);
+    look_at::<Four>(without_circuits(), &SIZES, &[Source::Worked], LARGE);
 }
 
 #[test]
@@ -442,6 +517,18 @@ fn three_nodes_see_their_own_inputs_and_outputs_alone() {
         openings::<Rep3>(rows, source, SMALL);
     }
     announcements::<Rep3>(SMALL);
+}
+
+// views: crates/mpc/src/backends/four/input.rs crates/mpc/src/backends/four/open.rs
+// views: crates/mpc/src/backends/four/mod.rs
+// views: Four::input Four::open Four::announce
+#[test]
+fn four_servers_see_their_own_inputs_and_outputs_alone() {
+    inputs::<Four>(3, SMALL);
+    for (rows, source) in [(3, Source::Limit), (65, Source::Worked)] {
+        openings::<Four>(rows, source, SMALL);
+    }
+    announcements::<Four>(SMALL);
 }
 
 #[test]

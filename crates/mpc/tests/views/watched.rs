@@ -383,6 +383,49 @@ impl<B: Networked> Backend for Watched<B> {
         self.call("bilinear_truncate", shares, |b| b.bilinear_truncate(products, by), results)
     }
 
+    fn multiply_within<R: Ring>(
+        &mut self,
+        terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
+        by: usize,
+        within: &[[u128; 2]],
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.injections += terms.len();
+        let mut shares = vectors::<R, _>("x", terms.iter().flatten().map(|&(x, _)| x));
+        shares.extend(vectors::<R, _>("y", terms.iter().flatten().map(|&(_, y)| y)));
+        let results = |out: &Vec<B::Vector<R>>| (vectors::<R, _>("truncated", out), nothing());
+        self.call("multiply_within", shares, |b| b.multiply_within(terms, by, within), results)
+    }
+
+    fn bilinear_within<R: Element>(
+        &mut self,
+        products: &[Bilinear<'_, Self::Vector<R>>],
+        by: usize,
+        within: &[[u128; 2]],
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.injections += products.len();
+        let shares = operands::<R, B>(products);
+        let results = |out: &Vec<B::Vector<R>>| (vectors::<R, _>("truncated", out), nothing());
+        self.call("bilinear_within", shares, |b| b.bilinear_within(products, by, within), results)
+    }
+
+    fn truncate_within<R: Ring>(
+        &mut self,
+        x: &[&Self::Vector<R>],
+        by: usize,
+        within: &[u128],
+    ) -> Result<Vec<Self::Vector<R>>> {
+        self.injections += x.len();
+        let shares = vectors::<R, _>("x", x.iter().copied());
+        let results = |out: &Vec<B::Vector<R>>| (vectors::<R, _>("truncated", out), nothing());
+        self.call("truncate_within", shares, |b| b.truncate_within(x, by, within), results)
+    }
+
+    fn sign_within<R: Ring>(&mut self, x: &Self::Vector<R>, width: usize) -> Result<Option<Self::Bits>> {
+        let shares = vec![vector::<R>("x", x)];
+        let results = |out: &Option<B::Bits>| (planes("signs", out), nothing());
+        self.call("sign_within", shares, |b| b.sign_within(x, width), results)
+    }
+
     fn shuffle(&mut self, rows: Rows<Self>) -> Result<Rows<Self>> {
         self.shuffles += 1;
         let shares = bundle("rows", &rows);

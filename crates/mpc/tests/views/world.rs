@@ -8,7 +8,7 @@ use std::thread;
 use tacit_math::plane::words_for;
 use tacit_math::{Plane, Prg};
 use tacit_mpc::backends::two::prices::{Prices, Work};
-use tacit_mpc::backends::{Components, Networked, Rep3, Two};
+use tacit_mpc::backends::{Components, Four, Networked, Rep3, Two, clients};
 use tacit_mpc::{Backend, Block, Link, Result, Rows, Shape, linear};
 use tacit_net::{Options, Record, Session, memory};
 use tacit_views::{Kind, Part, Run, View, biased, constants, correlated, leaks, repeats, runs_needed, seed};
@@ -16,7 +16,7 @@ use tacit_views::{Kind, Part, Run, View, biased, constants, correlated, leaks, r
 use crate::watched::{Call, Shared, Watched, bundle, unwrapped};
 
 /// The parties; an engine's nodes are the first of them.
-pub const PARTIES: [&str; 3] = ["a", "b", "c"];
+pub const PARTIES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// A bundle of `rows` rows without columns.
 pub fn shape(rows: usize) -> Shape {
@@ -191,6 +191,21 @@ impl Told for Two {
     }
 }
 
+impl Told for Four {
+    fn told(call: &str, node: usize) -> &'static [(&'static str, Form)] {
+        use Form::{Component, Value};
+        match (call, node) {
+            ("summands", 0) => &[("first", Value)],
+            ("summands", 1) => &[("second", Value)],
+            ("mask", 0) => &[("mask", Value), ("negated", Value)],
+            ("unmask", 1) => &[("difference", Value), ("unmasked", Component(0))],
+            ("truncate_apart", 0) => &[("first", Value)],
+            ("truncate_apart", 1) => &[("second", Value)],
+            _ => &[],
+        }
+    }
+}
+
 /// Row counts around the ends of words and of squares of words.
 pub const SIZES: [usize; 10] = [0, 1, 3, 10, 63, 64, 65, 130, 513, 577];
 
@@ -221,9 +236,13 @@ pub fn tidy(mut block: Block) -> Block {
 
 /// A node's shares of a block, by a dealer whose random numbers all nodes of the test have: any sharing must do.
 pub fn dealt<B: Components>(plain: &Block, node: usize, prg: &mut Prg) -> Rows<B> {
-    let mut components: Vec<Block> = (1..B::NODES).map(|_| tidy(Block::random(plain.shape(), prg))).collect();
+    let holders = clients::holders::<B::Formulas>(B::NODES);
+    let mut components: Vec<Block> = (1..holders).map(|_| tidy(Block::random(plain.shape(), prg))).collect();
     components.push(components.iter().fold(plain.clone(), Block::minus));
-    B::put_together((node..node + B::COUNT).map(|which| components[which % B::NODES].clone()).collect())
+    if node >= holders {
+        return B::holding_none(plain.shape());
+    }
+    B::put_together((node..node + B::COUNT).map(|which| components[which % holders].clone()).collect())
 }
 
 /// What one node saw in each run: first the shares it began with, then its calls, at last the shares it ended with.
@@ -511,8 +530,9 @@ fn is_permutation(part: &Part) -> bool {
 /// What shares stand for, the bits behind the last row included.
 pub fn plain(parts: &[&Shared]) -> Vec<u8> {
     let mut sum = vec![0; parts[0].components[0].len()];
+    // A node may hold none.
     for part in parts {
-        let component = &part.components[0];
+        let Some(component) = part.components.first() else { continue };
         match part.cell {
             None => sum.iter_mut().zip(component).for_each(|(a, b)| *a ^= b),
             Some(cell) => sum.chunks_mut(cell).zip(component.chunks(cell)).for_each(|(a, b)| add(a, b)),

@@ -308,8 +308,8 @@ fn engines_have_their_nodes() {
         let agreement = Agreement::within_process(engine, nodes, "[]".into(), "[]".into());
         Session::in_memory(&agreement, &tacit_net::Options::default(), None).map(drop)
     };
-    let told = "there is no engine \"four\" of nodes; the engines are \"rep3\" and \"two\"";
-    assert_refused(start("four", &["a", "b", "c", "d"]), Fault::Input, told);
+    let told = "there is no engine \"five\" of nodes; the engines are \"rep3\" and \"two\" and \"four\"";
+    assert_refused(start("five", &["a", "b", "c", "d"]), Fault::Input, told);
     let told = "the engine two has 2 nodes, not 3; name 2 nodes";
     assert_refused(start("two", &["a", "b", "c"]), Fault::Input, told);
     assert_refused(start("rep3", &["a", "b", "a"]), Fault::Input, "a node is named twice; name each party once");

@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use tacit_array::{Array, Instruction, Ring, Shares as Elements, execute};
-use tacit_mpc::Backend;
 use tacit_mpc::backends::{Costs, Tally};
+use tacit_mpc::{Backend, Shape};
 
 use crate::convert::to_kind;
 use crate::encode;
@@ -107,6 +107,32 @@ fn made<B: Backend>(
     let value = Value::new(bounded(output.kind, program.result(output)), Encoding::Int, None, shares);
     let value = to_kind(b, &value, output.kind)?;
     Ok((output.id, in_order(rows, vec![Column::new(&output.column, value)])))
+}
+
+/// The probability, at most, that a result of a program is wrong on an engine. Zero of engines without such forms.
+///
+/// # Errors
+/// As the engine's.
+pub fn failure<E: Costs>(program: &ArrayProgram) -> Result<f64> {
+    if !E::FAILS {
+        return Ok(0.0);
+    }
+    let mut b = Tally::<E>::new(vec![]);
+    let given = |index: usize| {
+        let taker = program.nodes.given().find(|(taken, _)| *taken == index).map(|(_, node)| node);
+        let (rows, ring) = taker.map_or((0, Ring::Bits), |node| (node.elements(), node.ring));
+        let mut shared = b.columns(Shape { rows, bits: 1, r64: 1, r128: 1, r32: 0 });
+        let elements = match ring {
+            Ring::Bits => Elements::Bits(shared.bits.swap_remove(0)),
+            Ring::Ring64 => Elements::Ring64(shared.r64.swap_remove(0)),
+            Ring::Ring128 => Elements::Ring128(shared.r128.swap_remove(0)),
+        };
+        Array::new(&[rows], elements)
+    };
+    let given = (0..program.inputs.len()).map(given).collect();
+    let nodes: Vec<usize> = program.outputs.iter().map(|output| output.node).collect();
+    execute(&mut b, &program.nodes, given, &nodes)?;
+    Ok(b.take_failure())
 }
 
 /// The tables of a program's results, of which only the columns are asked for.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tacit.plan.account.describe import column_text, name, rows, what, where
 from tacit.plan.account.quantities import duration, memory, size
 from tacit.plan.facts.expected import ASSUMED_ROWS
-from tacit.plan.physical.cost import StepCost, total
+from tacit.plan.physical.cost import StepCost, power_of_two, total
 from tacit.plan.physical.disclosure import Permit
 from tacit.plan.physical.placed import PlacedPlan
 
@@ -79,6 +79,9 @@ def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
         notes.append("ahead: rounds of a second session, which makes oblivious transfers while the steps before run.")
     if whole.memory >= LARGE:
         notes.append(_memory_note(costs))
+    if whole.failure:
+        bound = power_of_two(whole.failure)
+        notes.append(f"the result is wrong with a probability of at most {bound}: shares may wrap.")
     note = "\n  ".join(notes) or None
     return Listing(title, columns, tuple(_cost_row(each, ahead) for each in (*costs, whole)), note)
 

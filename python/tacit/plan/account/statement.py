@@ -264,6 +264,12 @@ def nodes_see(plan: PlacedPlan) -> tuple[str, ...]:
     match plan.engine:
         case "clear":
             return (f"{nodes} see all values in clear: the engine clear protects nothing and is for tests.",)
+        case "four":
+            first, second, *assistants = plan.nodes
+            held = f"{first} and {second} hold the shares; {listed(assistants)} are sent some for each operation."
+            weak = f"It protects against one of {nodes} alone: four nodes are no stronger than three."
+            pooled = f"Any two of {nodes} that put what they have together could read more than stands here."
+            return (shares, held, weak, pooled, honest)
         case "two":
             return (shares, f"{nodes} would have to put their shares together to read more than stands here.", honest)
         case _:

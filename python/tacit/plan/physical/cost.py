@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import fsum
+from math import ceil, fsum, log2
 
 from tacit import _native
 from tacit.plan.facts.catalog import Link
@@ -26,7 +26,8 @@ class StepCost:
 
     rounds_ahead: rounds of background preprocessing for this step. Its bytes are included in ``bytes``.
     circuits: those that the engine garbles or not by the declared link; garbled: those of them that it does. memory:
-    bytes of a node at the step's peak, with the tables that later steps take; memory_alone: without them.
+    bytes of a node at the step's peak, with the tables that later steps take; memory_alone: without them. failure: the
+    probability, at most, that the result is wrong.
     """
 
     step: str
@@ -40,6 +41,7 @@ class StepCost:
     rounds_ahead: int = 0
     memory: int = 0
     memory_alone: int = 0
+    failure: float = 0.0
 
 
 def predict(
@@ -95,7 +97,13 @@ def total(costs: tuple[StepCost, ...]) -> StepCost:
         sum(each.rounds_ahead for each in costs),
         max((each.memory for each in costs), default=0),
         max((each.memory_alone for each in costs), default=0),
+        fsum(each.failure for each in costs),
     )
+
+
+def power_of_two(probability: float) -> str:
+    """The least power of two that is no smaller than a probability."""
+    return f"2^{ceil(log2(probability))}"
 
 
 def _guess(step: LocalStep) -> int:
@@ -177,4 +185,5 @@ def _step_cost(found: _native.OperatorCost, assumed: bool) -> StepCost:
         found["rounds_ahead"],
         found["memory"],
         found["memory_alone"],
+        found["failure"],
     )

@@ -12,10 +12,11 @@ from math import ceil
 from typing import Literal
 
 from tacit.plan.programs.facts import Array
+from tacit.plan.programs.infer_format import coarser
 from tacit.plan.programs.inference import inferred
 from tacit.plan.programs.limits import MOST_ENCODED, MOST_ERROR
 from tacit.plan.programs.nodes import Node
-from tacit.plan.programs.operations import Known, Operation
+from tacit.plan.programs.operations import Known, MatMul, Multiply, Operation, Truncate
 from tacit.plan.programs.refusals import OutOfDomain, ProgramError, TooWide
 
 ERROR_STEPS = 1 << 32
@@ -26,10 +27,15 @@ Rounding = Literal["dither", "floor"]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a program asks for. fraction: bits after the point. rounding: of truncations; "floor" is exact."""
+    """What a program asks for. fraction: bits after the point. rounding: of truncations; "floor" is exact.
+
+    units: of the last place, by which a product of private factors may be wrong when it is cut, unless it is rounded
+    down. It is the engine's, and no part of a program's text.
+    """
 
     fraction: int = 16
     rounding: Rounding = "dither"
+    units: int = 1
 
 
 @dataclass(frozen=True)
@@ -88,6 +94,8 @@ class Graph:
         except ProgramError as error:
             error.line = error.line or self.line
             raise
+        if self.settings.units > 1 and _is_cut_product(operation, args):
+            array = coarser(array, self.settings.units - 1)
         if not array.fits:
             raise TooWide(_name(operation), array.low, array.high, array.fraction, self.line)
         return replace(array, error=self._possible(operation, _short(min(array.error, array.farthest))))
@@ -106,6 +114,15 @@ class Graph:
 def _key(operation: Operation, args: tuple[Node, ...]) -> bytes:
     """What tells nodes apart. Whoever writes a text chooses its numbers: Python's own hashes of them could be alike."""
     return sha256(f"{operation!r} of {[arg.number for arg in args]}".encode()).digest()
+
+
+def _is_cut_product(operation: Operation, args: tuple[Node, ...]) -> bool:
+    return (
+        isinstance(operation, Truncate)
+        and not operation.floor
+        and isinstance(args[0].operation, Multiply | MatMul)
+        and not any(factor.is_public or factor.array.dtype == "bool" for factor in args[0].args)
+    )
 
 
 def _short(error: Fraction) -> Fraction:

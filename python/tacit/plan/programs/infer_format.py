@@ -32,6 +32,20 @@ def truncate(a: Array, bits: int, exact: bool) -> Array:
     )
 
 
+def coarser(a: Array, units: int) -> Array:
+    """Numbers that may be wrong by more units of their last place."""
+    count = a.columns
+    return replace(
+        a,
+        low=a.low - units,
+        high=a.high + units,
+        error=a.error + units,
+        norm1=norm1(a) + units * count,
+        norm2=(root_up(norm2(a)) + units * root_up(count)) ** 2,
+        row_sum=None if a.row_sum is None else (a.row_sum[0] - units * count, a.row_sum[1] + units * count),
+    )
+
+
 def _around(sums: Interval, bits: int, count: int) -> Interval:
     return (sums[0] >> bits) - count, (sums[1] >> bits) + 1 + count
 

@@ -133,4 +133,4 @@ def _disclosures(outputs: Mapping[str, Node]) -> list[str]:
 
 def _lines(nodes: Iterable[Node]) -> str:
     lines = sorted({node.line for node in nodes if node.line is not None})
-    return "lines " + ", ".join(map(str, lines)) if lines else ""
+    return ("line " if len(lines) == 1 else "lines ") + ", ".join(map(str, lines)) if lines else ""

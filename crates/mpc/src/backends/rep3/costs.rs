@@ -45,6 +45,11 @@ fn every_node(rounds: u64, sent: u64) -> Cost {
     Cost::alike(NODES, rounds, sent)
 }
 
+/// Elements that come out of maps.
+fn outputs(lengths: &[[usize; 3]]) -> Vec<usize> {
+    lengths.iter().map(|lengths| lengths[2]).collect()
+}
+
 impl Rep3Costs {
     /// Sums of products that are truncated without being shared anew.
     fn truncated_sums(&mut self, rows: &[usize], by: usize, bytes: usize) -> Cost {
@@ -73,12 +78,12 @@ impl Costs for Rep3Costs {
         every_node(1, ring_bytes(&outputs.iter().map(|output| output.rows).collect::<Vec<_>>(), bytes))
     }
 
-    fn bilinear(&mut self, outputs: &[usize], bytes: usize) -> Option<Cost> {
-        Some(every_node(1, ring_bytes(outputs, bytes)))
+    fn bilinear(&mut self, lengths: &[[usize; 3]], bytes: usize) -> Option<Cost> {
+        Some(every_node(1, ring_bytes(&outputs(lengths), bytes)))
     }
 
-    fn bilinear_truncate(&mut self, outputs: &[usize], by: usize, bytes: usize) -> Option<Cost> {
-        Some(self.truncated_sums(outputs, by, bytes))
+    fn bilinear_truncate(&mut self, lengths: &[[usize; 3]], by: usize, bytes: usize) -> Option<Cost> {
+        Some(self.truncated_sums(&outputs(lengths), by, bytes))
     }
 
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost {

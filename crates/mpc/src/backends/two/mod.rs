@@ -27,7 +27,7 @@
 
 mod costs;
 mod engine;
-mod garbled;
+pub(in crate::backends) mod garbled;
 mod lookups;
 mod node;
 pub mod prices;

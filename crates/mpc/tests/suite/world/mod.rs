@@ -5,12 +5,12 @@ use std::thread;
 use super::permits::permit;
 
 use tacit_math::{Plane, Prg};
-use tacit_mpc::backends::{Clear, Networked, Rep3, Tally, Two};
+use tacit_mpc::backends::{Clear, Four, Networked, Rep3, Tally, Two};
 use tacit_mpc::{Backend, Block, Link, Result, Rows, Shape};
 use tacit_net::{Cost, Counters, Message, Options, PartyId, Record, memory};
 
 /// The parties; an engine's nodes are the first of them.
-const PARTIES: [&str; 3] = ["a", "b", "c"];
+const PARTIES: [&str; 4] = ["a", "b", "c", "d"];
 
 /// Row counts around the ends of words.
 pub const SIZES: [usize; 8] = [0, 1, 2, 63, 64, 65, 200, 1000];
@@ -64,6 +64,7 @@ pub fn check_with(name: &str, program: &impl Program, draw: impl Fn(&mut Prg) ->
     let clear = on_clear(program, &input);
     assert_same(name, "clear", &clear, &expected);
     check_on::<Rep3>(name, program, &input, &expected, drawn, Link::UNDECLARED);
+    check_on::<Four>(name, program, &input, &expected, drawn, Link::UNDECLARED);
     for link in [THIN, FAR, Link::UNDECLARED] {
         check_on::<Two>(name, program, &input, &expected, drawn, link);
     }

@@ -14,11 +14,10 @@ use tacit_math::plane::words_for;
 use tacit_math::{Prg, wipe};
 use tacit_net::Session;
 
-use super::Input;
 use super::tile::Tile;
 use super::transfers::Transfers;
+use super::{Pair, Part};
 use crate::Result;
-use crate::backends::two::Two;
 use crate::backends::two::transfers::Stock;
 
 /// The labels of a batch's inputs that are transferred: zero labels at node 0, those held at node 1.
@@ -44,21 +43,21 @@ impl Labels {
     }
 
     /// Those of rows from `start`, for each input that has some.
-    pub(super) fn of_rows(&self, inputs: &[Input<'_>], start: usize, rows: usize) -> Vec<Option<&[u128]>> {
+    pub(super) fn of_rows(&self, inputs: &[Part<'_>], start: usize, rows: usize) -> Vec<Option<&[u128]>> {
         let mut labels = self.blocks.chunks_exact(self.stride);
         let mut next = || labels.next().map(|labels| &labels[start..start + rows]);
-        inputs.iter().map(|input| if input.is_transferred() { next() } else { None }).collect()
+        inputs.iter().map(|input| if input.transferred { next() } else { None }).collect()
     }
 
     /// Records the labels of `rows` rows as this node's, where a test records contents.
-    fn note(&self, session: &Session, inputs: &[Input<'_>], rows: usize) {
+    fn note(&self, session: &Session, inputs: &[Part<'_>], rows: usize) {
         self.of_rows(inputs, 0, rows).into_iter().flatten().for_each(|labels| Stock::note(session, "label", labels));
     }
 }
 
 /// Draws the labels of rows from `start` of the inputs that node 0 knows, which is given its delta.
-pub(super) fn draw(prg: &mut Prg, delta: Option<u128>, inputs: &[Input<'_>], start: usize, tile: &mut Tile<'_>) {
-    for (number, input) in inputs.iter().enumerate().filter(|(_, input)| !input.is_transferred()) {
+pub(super) fn draw(prg: &mut Prg, delta: Option<u128>, inputs: &[Part<'_>], start: usize, tile: &mut Tile<'_>) {
+    for (number, input) in inputs.iter().enumerate().filter(|(_, input)| !input.transferred) {
         let labels = tile.input(number);
         prg.fill(labels);
         // At node 0, zero label = drawn label XOR x0 delta.
@@ -69,29 +68,28 @@ pub(super) fn draw(prg: &mut Prg, delta: Option<u128>, inputs: &[Input<'_>], sta
     }
 }
 
-impl Two {
+impl Pair<'_> {
     /// Makes sure that labels can be transferred. The first time, 2 rounds.
     pub(super) fn prepare_transfers(&mut self) -> Result<()> {
         if self.transfers.is_none() {
-            let (peer, delta) = (self.peer(), *self.garbling);
             self.session.enter("labels");
-            let made = Transfers::setup(&mut self.session, peer, delta);
+            let made = Transfers::setup(self.session, self.peer, self.garbles.then_some(self.offset));
             self.session.leave();
-            self.transfers = Some(made?);
+            *self.transfers = Some(made?);
         }
         Ok(())
     }
 
     /// Node 1 asks for the tables of rows from `start`, a multiple of 64, by sending its part of the inputs; it gets
     /// their labels.
-    pub(super) fn ask(&mut self, inputs: &[Input<'_>], start: usize, rows: usize, labels: &mut Labels) -> Result<()> {
-        let (peer, own) = (self.peer(), transferred(inputs, start, rows));
+    pub(super) fn ask(&mut self, inputs: &[Part<'_>], start: usize, rows: usize, labels: &mut Labels) -> Result<()> {
+        let (peer, own) = (self.peer, transferred(inputs, start, rows));
         labels.resize(words_for(rows), own.len() / words_for(rows));
-        match &mut self.transfers {
+        match &mut *self.transfers {
             Some(Transfers::Evaluator(receiver)) if !own.is_empty() => {
                 // Step 1.
-                receiver.extend_chosen(&mut self.session, &own, &mut labels.blocks)?;
-                labels.note(&self.session, inputs, rows);
+                receiver.extend_chosen(self.session, &own, &mut labels.blocks)?;
+                labels.note(self.session, inputs, rows);
                 Ok(())
             }
             _ => Ok(self.session.send(peer, vec![0])?),
@@ -99,14 +97,14 @@ impl Two {
     }
 
     /// Node 0 is asked for the tables of rows from `start`; it gets the zero labels.
-    pub(super) fn asked(&mut self, inputs: &[Input<'_>], start: usize, rows: usize, labels: &mut Labels) -> Result<()> {
-        let (peer, own) = (self.peer(), transferred(inputs, start, rows));
+    pub(super) fn asked(&mut self, inputs: &[Part<'_>], start: usize, rows: usize, labels: &mut Labels) -> Result<()> {
+        let (peer, own) = (self.peer, transferred(inputs, start, rows));
         labels.resize(words_for(rows), own.len() / words_for(rows));
-        match &mut self.transfers {
+        match &mut *self.transfers {
             Some(Transfers::Garbler(sender)) if !own.is_empty() => {
                 // Step 2: the OTs take x0 as the sender's part of each choice.
-                sender.extend_chosen(&mut self.session, &own, &mut labels.blocks)?;
-                labels.note(&self.session, inputs, rows);
+                sender.extend_chosen(self.session, &own, &mut labels.blocks)?;
+                labels.note(self.session, inputs, rows);
                 Ok(())
             }
             _ => Ok(self.session.recv(peer, &mut [0])?),
@@ -115,11 +113,11 @@ impl Two {
 }
 
 /// This node's shares of the inputs that are transferred, input by input.
-fn transferred(inputs: &[Input<'_>], start: usize, rows: usize) -> Vec<u64> {
-    let inputs = inputs.iter().filter(|input| input.is_transferred());
+fn transferred(inputs: &[Part<'_>], start: usize, rows: usize) -> Vec<u64> {
+    let inputs = inputs.iter().filter(|input| input.transferred);
     inputs.flat_map(|input| words_of(input, start, words_for(rows))).copied().collect()
 }
 
-fn words_of<'a>(input: &'a Input<'_>, start: usize, words: usize) -> &'a [u64] {
-    &input.plane().words()[start / 64..start / 64 + words]
+fn words_of<'a>(input: &Part<'a>, start: usize, words: usize) -> &'a [u64] {
+    &input.plane.words()[start / 64..start / 64 + words]
 }

@@ -42,7 +42,7 @@ mod views;
 pub use circuit::{Builder, Circuit, Wire};
 pub(super) use function::circuit;
 
-pub(super) use transfers::Transfers;
+pub(in crate::backends) use transfers::Transfers;
 
 use half_gates::{Keys, TILE};
 use labels::{Labels, draw};
@@ -73,20 +73,43 @@ pub enum Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    fn plane(&self) -> &'a Plane {
+    fn part(&self) -> Part<'a> {
         match self {
-            Self::Shared(share) | Self::OfGarbler(share) => &share.0,
+            Self::Shared(share) => Part { plane: &share.0, transferred: true },
+            Self::OfGarbler(share) => Part { plane: &share.0, transferred: false },
         }
     }
+}
 
-    fn is_transferred(&self) -> bool {
-        matches!(self, Self::Shared(_))
-    }
+/// What a party has of an input, which is the XOR of both parts.
+#[derive(Clone, Copy)]
+pub(in crate::backends) struct Part<'a> {
+    /// Its part.
+    pub plane: &'a Plane,
+    /// Whether the evaluator has a part that may not be zero, so that labels come from transfers.
+    pub transferred: bool,
+}
+
+/// Two parties of a session, one of which garbles, and what this one keeps of it between circuits. Other parties of
+/// the session count the same rounds.
+pub(in crate::backends) struct Pair<'a> {
+    /// This party's session.
+    pub session: &'a mut Session,
+    /// Whether it garbles; else it evaluates.
+    pub garbles: bool,
+    /// The other party.
+    pub peer: PartyId,
+    /// The offset of the labels that it garbles with, which serves nothing else.
+    pub offset: u128,
+    /// OT state for labels of inputs, created by the first circuit that has any.
+    pub transfers: &'a mut Option<Transfers>,
+    /// The generator that both hold.
+    pub common: &'a mut Prg,
 }
 
 /// Batches of rows: whole tiles, but for the last.
 #[derive(Clone, Copy)]
-pub(super) struct Batches {
+pub(in crate::backends) struct Batches {
     total: usize,
     rows: usize,
     /// How many are asked for before the first of them is evaluated.
@@ -94,7 +117,7 @@ pub(super) struct Batches {
 }
 
 impl Batches {
-    pub(super) fn new(circuit: &Circuit, rows: usize, transferred: usize) -> Self {
+    pub(in crate::backends) fn new(circuit: &Circuit, rows: usize, transferred: usize) -> Self {
         let tables = 32 * circuit.ands().max(1);
         let batch = (TABLES / tables).min(TRANSFERS / transferred.max(1));
         let batch = (batch / TILE).max(1) * TILE;
@@ -102,7 +125,7 @@ impl Batches {
     }
 
     /// The first row and how many there are, batch by batch.
-    pub(super) fn iter(self) -> impl Iterator<Item = (usize, usize)> {
+    pub(in crate::backends) fn iter(self) -> impl Iterator<Item = (usize, usize)> {
         (0..self.total).step_by(self.rows).map(move |start| (start, self.rows.min(self.total - start)))
     }
 }
@@ -138,37 +161,54 @@ impl Two {
     /// # Panics
     /// If there are not as many inputs as the circuit has, all of one length.
     pub fn garbled(&mut self, circuit: &Circuit, inputs: &[Input<'_>]) -> Result<Vec<Share<Plane>>> {
+        let parts: Vec<Part<'_>> = inputs.iter().map(Input::part).collect();
+        Ok(self.pair().garbled(circuit, &parts)?.into_iter().map(Share).collect())
+    }
+
+    fn pair(&mut self) -> Pair<'_> {
+        let (garbles, peer, offset) = (self.me() == 0, self.peer(), *self.garbling);
+        let Self { session, transfers, common, .. } = self;
+        Pair { session, garbles, peer, offset, transfers, common }
+    }
+}
+
+impl Pair<'_> {
+    /// This party's shares of a circuit's outputs in every row.
+    ///
+    /// # Panics
+    /// If there are not as many inputs as the circuit has, all of one length.
+    pub(in crate::backends) fn garbled(&mut self, circuit: &Circuit, inputs: &[Part<'_>]) -> Result<Vec<Plane>> {
         assert_eq!(inputs.len(), circuit.inputs(), "as many inputs as the circuit has");
-        let rows = inputs.first().map_or(0, |input| input.plane().rows());
-        assert!(inputs.iter().all(|input| input.plane().rows() == rows), "planes of one length");
-        let transferred = inputs.iter().filter(|input| input.is_transferred()).count();
+        let rows = inputs.first().map_or(0, |input| input.plane.rows());
+        assert!(inputs.iter().all(|input| input.plane.rows() == rows), "planes of one length");
+        let transferred = inputs.iter().filter(|input| input.transferred).count();
         let mut outputs = vec![Vec::with_capacity(words_for(rows)); circuit.outputs()];
         if rows > 0 {
             if transferred > 0 {
                 self.prepare_transfers()?;
             }
-            let public = Public::draw(&mut self.common, &self.session);
+            let public = Public::draw(self.common, self.session);
             let batches = Batches::new(circuit, rows, transferred);
             self.session.next_round();
-            match self.me() {
-                0 => self.garble_batches(circuit, public, inputs, batches, &mut outputs)?,
-                _ => self.evaluate_batches(circuit, public, inputs, batches, &mut outputs)?,
+            match self.garbles {
+                true => self.garble_batches(circuit, public, inputs, batches, &mut outputs)?,
+                false => self.evaluate_batches(circuit, public, inputs, batches, &mut outputs)?,
             }
         }
-        Ok(outputs.into_iter().map(|words| Share(Plane::from_words(rows, words))).collect())
+        Ok(outputs.into_iter().map(|words| Plane::from_words(rows, words)).collect())
     }
 
     fn garble_batches(
         &mut self,
         circuit: &Circuit,
         mut public: Public,
-        inputs: &[Input<'_>],
+        inputs: &[Part<'_>],
         batches: Batches,
         outputs: &mut [Vec<u64>],
     ) -> Result<()> {
-        let (peer, delta) = (self.peer(), *self.garbling);
+        let (peer, delta) = (self.peer, self.offset);
         let mut memory = Memory::new(circuit);
-        let mut stream = Outgoing::paced(&mut self.session, peer);
+        let mut stream = Outgoing::paced(self.session, peer);
         let mut labels = Labels::default();
         for (start, rows) in batches.iter() {
             // Step 1, of the inputs that are transferred.
@@ -181,20 +221,20 @@ impl Two {
                 let mut tile = Tile::new(&mut memory, labels.of_rows(inputs, first, rows), rows);
                 // Step 1, of the inputs that this node knows; then steps 2 and 4.
                 draw(&mut public.labels, Some(delta), inputs, start + first, &mut tile);
-                let session = &mut self.session;
+                let session = &mut *self.session;
                 tile.garble(circuit, &mut public.keys, delta, |blocks, garble| stream.place(session, blocks, garble))?;
                 tile.colours(circuit, outputs);
             }
-            stream.flush(&mut self.session)?;
+            stream.flush(self.session)?;
         }
-        stream.finish(&mut self.session)
+        stream.finish(self.session)
     }
 
     fn evaluate_batches(
         &mut self,
         circuit: &Circuit,
         mut public: Public,
-        inputs: &[Input<'_>],
+        inputs: &[Part<'_>],
         batches: Batches,
         outputs: &mut [Vec<u64>],
     ) -> Result<()> {
@@ -229,7 +269,7 @@ impl Two {
 
     /// Receives a table; it is used where it lies if it arrived in one piece, else it is put together in `cut`.
     fn table(&mut self, cut: &mut [u128], take: &mut dyn FnMut(&[u128])) -> Result<()> {
-        let (peer, bytes, mut filled) = (self.peer(), 16 * cut.len(), 0);
+        let (peer, bytes, mut filled) = (self.peer, 16 * cut.len(), 0);
         self.session.recv_pieces(peer, bytes, |piece| match bytemuck::try_cast_slice(piece) {
             Ok(whole) if piece.len() == bytes => take(whole),
             _ => {

@@ -15,27 +15,28 @@ use crate::Result;
 const BLOCK_BITS: usize = 2;
 
 /// OT state of a node, kept between circuits.
-pub(in crate::backends::two) enum Transfers {
+pub(in crate::backends) enum Transfers {
     Garbler(Sender),
     Evaluator(Receiver),
 }
 
 impl Transfers {
-    pub(super) fn setup(session: &mut Session, peer: PartyId, delta: u128) -> Result<Self> {
+    /// The garbler has the offset of labels.
+    pub(super) fn setup(session: &mut Session, peer: PartyId, delta: Option<u128>) -> Result<Self> {
         let adversary = Adversary::SemiHonest;
-        Ok(match session.me() {
-            PartyId(0) => Self::Garbler(Sender::setup_with(session, peer, adversary, BLOCK_BITS, delta)?),
-            _ => Self::Evaluator(Receiver::setup(session, peer, adversary, BLOCK_BITS)?),
+        Ok(match delta {
+            Some(delta) => Self::Garbler(Sender::setup_with(session, peer, adversary, BLOCK_BITS, delta)?),
+            None => Self::Evaluator(Receiver::setup(session, peer, adversary, BLOCK_BITS)?),
         })
     }
 
     /// What the setup costs; the garbler is the sender.
-    pub(in crate::backends::two) fn setup_cost() -> Traffic {
+    pub(in crate::backends) fn setup_cost() -> Traffic {
         softspoken::setup_cost(BLOCK_BITS, Adversary::SemiHonest)
     }
 
     /// Bytes by which the evaluator asks for a batch with `transferred` inputs by OT.
-    pub(in crate::backends::two) fn bytes_asked(rows: usize, transferred: usize) -> u64 {
+    pub(in crate::backends) fn bytes_asked(rows: usize, transferred: usize) -> u64 {
         softspoken::chosen_cost(BLOCK_BITS, 64 * words_for(rows) * transferred).receiver.max(1)
     }
 }

@@ -41,10 +41,18 @@ fn added_up(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     Ok(Rows { r64, ..Rows::empty(x.rows) })
 }
 
-/// By bits whose wrap is injected into words of 32 bits: of numbers, with the low bits apart, and of a product.
+/// By bits whose wrap is injected into words of 32 bits: of numbers, with the low bits apart, and of a product. Numbers
+/// within bounds are truncated as any are.
 fn truncated(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let r64 = b.truncate(&[&x.r64[0], &x.r64[1]], 16)?;
+    let mut r64 = b.truncate(&[&x.r64[0]], 16)?;
+    r64.extend(b.truncate_within(&[&x.r64[1]], 16, &[1 << 62])?);
     Ok(Rows { r64, ..Rows::empty(x.rows) })
+}
+
+/// Nothing is asked for, and nothing sent.
+fn no_sign(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
+    assert!(b.sign_within(&x.r64[0], 9)?.is_none());
+    Ok(Rows { r64: x.r64, ..Rows::empty(x.rows) })
 }
 
 fn truncated_apart(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
@@ -55,7 +63,8 @@ fn truncated_apart(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
 
 fn truncated_products(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
     let [x0, x1] = [0, 1].map(|which| &x.r64[which]);
-    let r64 = b.multiply_truncate(&[vec![(x0, x1)], vec![(x1, x1)]], 16)?;
+    let mut r64 = b.multiply_truncate(&[vec![(x0, x1)]], 16)?;
+    r64.extend(b.multiply_within(&[vec![(x1, x1)]], 16, &[[1 << 31; 2]])?);
     Ok(Rows { r64, ..Rows::empty(x.rows) })
 }
 
@@ -70,7 +79,8 @@ fn matrices(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
 }
 
 fn truncated_matrices(b: &mut Two, x: Rows<Two>) -> Result<Rows<Two>> {
-    let products = b.matrix_products_truncate(&factors(&x), 16)?;
+    let mut products = b.matrix_products_truncate(&factors(&x)[..1], 16)?;
+    products.extend(b.matrix_products_within(&factors(&x)[1..], 16, &[[1 << 31; 2]])?);
     Ok(Rows { r64: vec![linear::concat_vectors(&[&products[0], &products[1]])], ..Rows::empty(x.rows) })
 }
 
@@ -163,6 +173,7 @@ const ADD_UP: Protocol<'_> = Protocol { name: "inner product", run: &added_up, .
 const SPLIT: Protocol<'_> = Protocol { name: "split product", shape: shape(0, 1), run: &split, ..MULTIPLY };
 const TRUNCATE: Protocol<'_> =
     Protocol { name: "truncate", strings: Strings::Elements(4), run: &truncated, ..MULTIPLY };
+const NO_SIGN: Protocol<'_> = Protocol { name: "signs within bounds", run: &no_sign, ..LOCAL };
 const TRUNCATE_APART: Protocol<'_> = Protocol { name: "truncate apart", run: &truncated_apart, ..TRUNCATE };
 const TRUNCATE_PRODUCTS: Protocol<'_> = Protocol { name: "truncate products", run: &truncated_products, ..MULTIPLY };
 const MATRICES: Protocol<'_> = Protocol { name: "matrix product", run: &matrices, ..MULTIPLY };
@@ -208,6 +219,7 @@ fn products_of_elements_tell_nothing() {
 
 /// Inner products of the factors, and truncations of them: nothing else is sent.
 // views: Two::bilinear Two::bilinear_truncate Two::matrix_products Two::matrix_products_truncate
+// views: Two::bilinear_within Two::matrix_products_within
 #[test]
 fn matrix_products_tell_nothing() {
     check(&MATRICES, 2, Source::Dealt, THIN);
@@ -217,11 +229,13 @@ fn matrix_products_tell_nothing() {
 /// A truncation's own bits go into an AND, whose product is injected.
 // views: Two::truncate
 // views: Two::truncate_apart
-// views: Two::multiply_truncate
+// views: Two::multiply_truncate Two::multiply_within Two::truncate_within Two::sign_within
 // views: Two::split_product
 // views: crates/mpc/src/backends/two/products/truncate.rs
 #[test]
 fn truncations_tell_nothing() {
+    // There is no form for signs within bounds, which would send something.
+    check(&NO_SIGN, 1, Source::Dealt, THIN);
     check(&TRUNCATE, 3, Source::Dealt, THIN);
     check(&TRUNCATE_APART, 3, Source::Dealt, THIN);
     check(&TRUNCATE_PRODUCTS, 1, Source::Dealt, THIN);
