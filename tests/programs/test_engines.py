@@ -105,7 +105,7 @@ def test_a_checked_bound_that_does_not_hold_ends_the_run(name: str, engine: Engi
     given = {"x": encoded(values["x"], facts)}
     ends = outcomes(plan, given, engine)
     assert [str(each) for each in ends] == [WITHHELD] * (1 if engine == "clear" else len(plan.nodes))
-    assert all(isinstance(each, _native.WithheldError) and each.step == "4.release" for each in ends), ends
+    assert all(isinstance(each, _native.WithheldError) and each.step == "6.release" for each in ends), ends
     given["x"][1] = 0
     assert not any(isinstance(each, Exception) for each in outcomes(plan, given, engine))
 

@@ -25,7 +25,7 @@ from tacit.plan.programs.reading import read
 from tacit.plan.programs.refusals import ProgramError
 from tacit.plan.taking_part import check_queries
 
-from .engines import placed, run
+from .engines import outcomes, placed
 from .test_engines import check
 from .test_numpy import CASES, CHECKED, VALUES
 
@@ -109,8 +109,9 @@ def test_every_node_refuses_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
     inputs = [node for node in reachable(read(plan.query).outputs.values()) if isinstance(node.operation, Input)]
     given = {node.operation.name: encoded(values[node.operation.name], node.array) for node in inputs}
     refused = "the engine four may give a wrong result with a probability of up to 2^-[0-9]+, and none above 2^-40"
-    with pytest.raises(_native.InputError, match=refused):
-        run(plan, given, "four")
+    ends = outcomes(plan, given, "four")
+    by_itself = [each for each in ends if re.search(refused, str(each))]
+    assert by_itself and all(each in by_itself or isinstance(each, _native.PeerGoneError) for each in ends), ends
 
 
 def test_queries_are_refused() -> None:

@@ -145,7 +145,7 @@ def test_a_guard_is_before_all_releases_and_opens_one_bit_to_all_parties() -> No
     page = explain_text(plan)
     said = "one bit: whether the bound that the program checks holds, which depends on features of a"
     assert f"a, b, c and d learn {said}" in " ".join(page.split())
-    assert "open to a, b, c, d whether a checked bound does not hold, which ends the run" in page
+    assert "open to a, b, c, d whether a checked bound does not hold, which ends the run" in " ".join(page.split())
 
 
 def test_a_bound_that_is_proved_needs_no_guard() -> None:

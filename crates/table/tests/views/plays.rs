@@ -188,7 +188,7 @@ pub trait Play: Sync {
         None
     }
 
-    /// What a finding has in it that a public fact explains: of so many calls, at every node.
+    /// The number of calls with a finding that a public fact explains, at every node, and what the finding has in it.
     fn explained(&self) -> Option<(usize, &'static str)> {
         None
     }

@@ -39,7 +39,7 @@ fn running() -> Json {
 }
 
 /// Row numbers and ranks: positions copied from the first rows of partitions and of peers. The first row of all is one
-/// of them, as of middle values (`aggregates`). Positions are what moves to the front, so that each copy tells it twice.
+/// of them, as of middle values (`aggregates`). Positions are what moves to the front: each copy tells it twice.
 fn numbers() -> Case {
     window("row numbers", narrow(), &[output("n", "row_number", "ring64", 3), output("r", "rank", "bits", 3)])
         .explained(3, 4, PUBLIC_PLACE)
