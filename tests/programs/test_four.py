@@ -108,7 +108,7 @@ def test_every_node_refuses_it_too(monkeypatch: pytest.MonkeyPatch) -> None:
     plan = placed(lambda x, y: x * y * y, values, "four", Settings())
     inputs = [node for node in reachable(read(plan.query).outputs.values()) if isinstance(node.operation, Input)]
     given = {node.operation.name: encoded(values[node.operation.name], node.array) for node in inputs}
-    refused = "the engine four may give a wrong result with a probability of up to 2^-[0-9]+, and none above 2^-40"
+    refused = r"the engine four may give a wrong result with a probability of up to 2\^-[0-9]+, and none above 2\^-40"
     ends = outcomes(plan, given, "four")
     by_itself = [each for each in ends if re.search(refused, str(each))]
     assert by_itself and all(each in by_itself or isinstance(each, _native.PeerGoneError) for each in ends), ends
