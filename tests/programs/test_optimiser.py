@@ -16,9 +16,22 @@ import tacit.numpy as np
 from tacit.array.declared import Declared
 from tacit.array.program import program
 from tacit.array.tracing import Traced, trace
-from tacit.plan.programs.graph import Settings
+from tacit.plan.programs.facts import Array
+from tacit.plan.programs.graph import Graph, Settings
 from tacit.plan.programs.nodes import Node, reachable
-from tacit.plan.programs.operations import Divide, Function, Less, MatMul, Multiply, Select, Sum, Truncate
+from tacit.plan.programs.operations import (
+    Check,
+    Divide,
+    Function,
+    Input,
+    Less,
+    MatMul,
+    Multiply,
+    Place,
+    Select,
+    Sum,
+    Truncate,
+)
 from tacit.plan.programs.optimiser import RULES, Optimised, optimised
 from tacit.plan.programs.refusals import ProgramError
 from tacit.plan.programs.schedule import scheduled
@@ -118,6 +131,24 @@ def test_what_is_needed_elsewhere_stays() -> None:
     assert kinds(found.after).count(Function) == 2
     found = changed(lambda a, b: (np.sigmoid(a) > 0.5, np.sigmoid(a)))[1]
     assert kinds(found.after).count(Less) == 1
+
+
+def integers(rows: int, columns: int, low: int, high: int) -> Array:
+    return Array((rows, columns), "int64", low, high)
+
+
+def test_no_rule_takes_a_check_away() -> None:
+    """The largest position of x - b is that of x, and of x times a positive factor: whether the check holds or not."""
+    traced, found = changed(lambda a, b: np.argmax(a - np.bound(b.sum(axis=1, keepdims=True), 1, check=True), axis=1))
+    assert Check in kinds(traced.outputs)
+    assert Check in kinds(found.after)
+    graph = Graph(Settings())
+    x, s = (graph.make(Input(name, integers(3, columns, -100, 100))) for name, columns in (("x", 4), ("s", 1)))
+    factor = graph.make(Check(1, 8), s)
+    place = graph.make(Place(1, True), graph.make(Multiply(), x, factor))
+    assert Check in kinds(optimised(graph, {"place": place}).after)
+    free = graph.make(Place(1, True), graph.make(Multiply(), x, graph.make(Input("f", integers(3, 1, 1, 8)))))
+    assert Multiply not in kinds(optimised(graph, {"place": free}).after)
 
 
 def test_bits_and_integers_need_no_truncation() -> None:
