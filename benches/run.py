@@ -80,6 +80,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=int, default=30, help="begin no further repetition after so long")
     spu_python = os.environ.get("TACIT_SPU_PYTHON", sys.executable)
     parser.add_argument("--spu-python", default=spu_python, help="an interpreter with SPU (or TACIT_SPU_PYTHON)")
+    parser.add_argument("--profile", default="release", help="of the bench program: dev works, and is slow")
     parser.add_argument("--output", type=Path, help="where to save the table")
     options = parser.parse_args()
     options.parts = options.parts.split(",")
@@ -92,7 +93,7 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
     """The parts of the report, as they are measured."""
     yield report.heading(facts())
     program = (
-        built()
+        built(options.profile)
         if {"limits", "products", "operations", "arrays", "transfers", "garbling", "psi", "relatives"}
         & set(options.parts)
         else ""
@@ -131,15 +132,19 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
         yield report.guards(list(guards(options)))
 
 
-def built() -> str:
-    """The bench program, compiled for release.
+FOLDERS = {"dev": "debug"}
+"""Where cargo puts what it compiles under a profile of another name."""
+
+
+def built(profile: str) -> str:
+    """The bench program, compiled under a profile of cargo.
 
     For the whole workspace the libraries' features are chosen as for the native module, which compiled them already.
     """
-    command = ["cargo", "build", "--release", "--locked", "--quiet", "--workspace", "--bin", "tacit-bench"]
+    command = ["cargo", "build", "--profile", profile, "--locked", "--quiet", "--workspace", "--bin", "tacit-bench"]
     subprocess.run(command, cwd=ROOT, check=True)
     metadata = json.loads(output("cargo", "metadata", "--format-version", "1", "--no-deps"))
-    return str(Path(metadata["target_directory"]) / "release" / "tacit-bench")
+    return str(Path(metadata["target_directory"]) / FOLDERS.get(profile, profile) / "tacit-bench")
 
 
 def kernels(program: str, options: argparse.Namespace) -> list[str]:

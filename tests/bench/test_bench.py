@@ -42,6 +42,8 @@ def table(tmp_path_factory: pytest.TempPathFactory) -> str:
         sys.executable,
         "benches/run.py",
         "--quick",
+        "--profile",
+        "dev",
         "--parts",
         "limits,operations,relatives,matching,queries",
         "--output",
@@ -104,7 +106,7 @@ def test_measures_the_relatives_of_intersection(table: str) -> None:
 def test_a_wrong_argument_is_one_sentence() -> None:
     metadata = ["cargo", "metadata", "--format-version", "1", "--no-deps", "--offline"]
     found = json.loads(subprocess.run(metadata, cwd=ROOT, capture_output=True, check=True).stdout)
-    program = Path(found["target_directory"]) / "release" / "tacit-bench"
+    program = Path(found["target_directory"]) / "debug" / "tacit-bench"
     ended = subprocess.run([program, "kernels", "--only", "fly"], cwd=ROOT, capture_output=True, text=True)
     assert ended.returncode == 1
     assert ended.stderr.splitlines()[-1] == 'tacit-bench: "fly" is no value of --only; see --help'

@@ -188,7 +188,8 @@ def test_bad_states_are_one_sentence_and_nothing_is_written(hosts: dict[str, Pat
     [
         ('parties = { a = { address = "127.0.0.1:7998" } }\n', "has its parties in one line; write a section "
          "[parties.NAME] for each."),
-        ('engine = "rep4"\nparties.a.address = "127.0.0.1:7998"\n', ": engine is 'rep4'; write \"rep3\", \"two\" or \"four\"."),
+        ('engine = "rep4"\nparties.a.address = "127.0.0.1:7998"\n',
+         ": engine is 'rep4'; write \"rep3\", \"two\" or \"four\"."),
         (f"engine = {5000 * '1'}\n", ": has a number of thousands of digits; write a shorter one."),
     ],
     ids=["one line", "unknown engine", "long number"],

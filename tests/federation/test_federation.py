@@ -265,7 +265,7 @@ MISTAKES = [
     ("consents = []", "rows = 1\nmostrows = 2", AT + "there is no entry 'mostrows'; "
      "known here are columns, consents, delivered, open, rows, unique."),
     ('engine = "rep3"', "engine = 3", 'federation.toml: engine is 3; write a text in quotes.'),
-    ('engine = "rep3"', 'engine = "rep4"', "federation.toml: engine is 'rep4'; write \"rep3\" or \"two\"."),
+    ('engine = "rep3"', 'engine = "rep4"', "federation.toml: engine is 'rep4'; write \"rep3\", \"two\" or \"four\"."),
     ('"a", "b", "c"]', '"a", "b"]', 'federation.toml: nodes has 2 names, but engine rep3 runs on 3; '
      'name 3 parties, for example nodes = ["a", "b", "c"].'),
     ('engine = "rep3"', 'engine = "two"', 'federation.toml: nodes has 3 names, but engine two runs on 2; '

@@ -12,8 +12,15 @@ import numpy
 
 import tacit.array.namespace as np
 from tacit.array.private import PrivateArray
+from tacit.plan.programs.refusals import ProgramError
 
 INFINITE = float("inf")
+
+LEAST = 2.0**-14
+"""The least variance that is told from none."""
+
+NARROW = 0.25
+"""The least range: the variance of numbers that fill it is some hundred times the least one."""
 
 
 def declared_range(x: Any) -> tuple[float, float]:
@@ -34,10 +41,18 @@ def held(x: Any, like: Any) -> Any:
 def least_spread(x: Any, share: float) -> float:
     """A share of the squared public range of an array: a variance below it cannot be told from none.
 
-    Of NumPy's own arrays the smallest number above zero.
+    Of NumPy's own arrays the smallest number above zero. Raises ProgramError for a range in which usual
+    variances cannot be told from none.
     """
     low, high = declared_range(x)
-    return float(numpy.finfo(float).tiny) if low == -INFINITE else max((high - low) ** 2 * share, 2.0**-14)
+    if low == -INFINITE:
+        return float(numpy.finfo(float).tiny)
+    if high - low < NARROW:
+        raise ProgramError(
+            f"numbers from {low:.6g} to {high:.6g} have too small a variance; multiply them by a public number, so "
+            f"that they range over {NARROW} or more."
+        )
+    return max((high - low) ** 2 * share, LEAST)
 
 
 def ratio(total: Any, count: Any, most: int) -> Any:

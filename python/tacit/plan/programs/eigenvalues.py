@@ -128,7 +128,10 @@ def eigenvectors(graph: Graph, a: Node, axis: int, condition: int, fraction: int
     sine = sqrt(Fraction(size))[1] * found.residual / ((1 - found.skew) * (gap - found.off))
     error = sqrt(Fraction(2))[1] * sine + found.skew
     fact = Known(
-        "eigenvectors are as near as their residual is small", *shown.array.interval, error=error / unit(fraction)
+        "eigenvectors are as near as their residual is small",
+        *shown.array.interval,
+        error=error / unit(fraction),
+        near=shown.array.near,
     )
     return graph.know(fact, shown, Proof("eigenvectors", a, (axis, condition, fraction)))
 

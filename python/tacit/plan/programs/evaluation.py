@@ -277,14 +277,16 @@ def _along(node: Node, args: list[Integers]) -> Any:
 def _checked(node: Node, integers: Integers) -> Integers:
     """The integers, if they are what was proved of them."""
     array = node.array
-    rows = integers.reshape(-1, array.columns) if integers.size else numpy.zeros((0, 1), dtype=object)
+    # Python's integers, whose sums and squares do not wrap around as NumPy's do.
+    whole = list(map(int, integers.reshape(-1).tolist()))
+    rows = [whole[at : at + array.columns] for at in range(0, len(whole), max(array.columns, 1))]
     claims = {
-        "interval": all(array.low <= x <= array.high for x in integers.reshape(-1).tolist()),
+        "interval": all(array.low <= x <= array.high for x in whole),
         "ring": array.fits,
-        "norm1": all(sum(map(abs, row)) <= norm1(array) for row in rows.tolist()),
-        "norm2": all(sum(x * x for x in row) <= norm2(array) for row in rows.tolist()),
-        "row_sum": array.row_sum is None or all(_within(sum(row), array.row_sum) for row in rows.tolist()),
-        "one_hot": not array.one_hot or all(sorted(row)[-1:] == [1] and sum(row) == 1 for row in rows.tolist()),
+        "norm1": all(sum(map(abs, row)) <= norm1(array) for row in rows),
+        "norm2": all(sum(x * x for x in row) <= norm2(array) for row in rows),
+        "row_sum": array.row_sum is None or all(_within(sum(row), array.row_sum) for row in rows),
+        "one_hot": not array.one_hot or all(sorted(row)[-1:] == [1] and sum(row) == 1 for row in rows),
     }
     broken = [name for name, holds in claims.items() if not holds]
     if broken:

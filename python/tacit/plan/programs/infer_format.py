@@ -71,7 +71,7 @@ def scaled_up(a: Array, factor: int) -> Array:
         norm1=norm1(a) * factor,
         norm2=norm2(a) * factor**2,
         row_sum=None if a.row_sum is None else intervals.repeated(a.row_sum, factor),
-        one_hot=a.one_hot,
+        one_hot=a.one_hot and factor == 1,
     )
 
 
@@ -109,10 +109,19 @@ def known(a: Array, fact: Known) -> Array:
         row_sum=fact.row_sum or a.row_sum,
         one_hot=fact.one_hot or a.one_hot,
         error=a.error if fact.error is None else fact.error,
-        exact=a.exact if fact.exact is None else (max(fact.exact[0], a.real[0]), min(fact.exact[1], a.real[1])),
+        exact=_exact(a, fact),
         near=a.near if fact.near is None else fact.near,
         norm2=a.norm2 if fact.norm2 is None else min(fact.norm2, norm2(a)),
     )
+
+
+def _exact(a: Array, fact: Known) -> tuple[Fraction, Fraction] | None:
+    """Bounds of what real arithmetic gives. A fact with an error of its own may be of other real numbers."""
+    if fact.error is not None:
+        return fact.exact
+    if fact.exact is None:
+        return a.exact
+    return max(fact.exact[0], a.real[0]), min(fact.exact[1], a.real[1])
 
 
 def check(a: Array, low: int, high: int) -> Array:

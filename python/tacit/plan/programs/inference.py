@@ -10,6 +10,7 @@ from tacit.plan.programs import infer_format as formats
 from tacit.plan.programs.facts import Array, norm1, norm2
 from tacit.plan.programs.infer_functions import function
 from tacit.plan.programs.infer_shaping import shaped
+from tacit.plan.programs.limits import MOST_BELOW
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import (
     Absolute,
@@ -134,11 +135,12 @@ def inferred(operation: Operation, nodes: tuple[Node, ...]) -> Array:
 
 def column_norms(node: Node) -> tuple[int, int]:
     """Bounds of the sums of abs(Y) and of Y^2 along the columns of a matrix, or along a vector."""
+    if len(node.array.shape) < 2:
+        return norm1(node.array), norm2(node.array)
+    for _ in range(MOST_BELOW):
+        if isinstance(node.operation, Widen | Narrow | Known):
+            node = node.args[0]
     array, operation = node.array, node.operation
-    if len(array.shape) < 2:
-        return norm1(array), norm2(array)
     if isinstance(operation, Transpose) and operation.axes[-2:] == (len(array.shape) - 1, len(array.shape) - 2):
         return norm1(node.args[0].array), norm2(node.args[0].array)
-    if isinstance(operation, Widen | Narrow | Known):
-        return column_norms(node.args[0])
     return array.shape[-2] * array.largest, array.shape[-2] * array.largest**2

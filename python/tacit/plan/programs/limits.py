@@ -52,7 +52,10 @@ FOR_RULES = 1 << 21
 MOST_ERROR = 1 << 12
 """Bits of the error of an array. Where no error below the range is proved, products square it with every step."""
 
-MOST_VISITS = 1 << 21
+MOST_BELOW = 32
+"""Operations that a rule or a fact looks through, one below the other."""
+
+MOST_VISITS = 1 << 19
 """Operations that the optimiser visits. It begins no rule behind that, at any party: all count alike."""
 
 

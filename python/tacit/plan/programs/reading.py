@@ -139,6 +139,7 @@ class _Reader:
         self.sources: dict[str, Source] = {}
         self._made: list[Node] = []
         self._names: set[str] = set()
+        self._numbers: set[int] = set()
         self._samples = self._operands = self._public = 0
 
     def nodes(self, said: Any) -> list[Node]:
@@ -147,7 +148,7 @@ class _Reader:
             raise _wrong(f"it has no list of 1 to {MOST_NODES:,} operations")
         for place, each in enumerate(said):
             try:
-                self._made.append(self._sized(self._node(each)))
+                self._add(self._sized(self._node(each)))
             except ProgramError as error:
                 raise _wrong(f"at operation {place} ({_op(each)}), {error.sentence.rstrip('.')}") from error
             except ArithmeticError as error:
@@ -156,6 +157,13 @@ class _Reader:
             except (KeyError, TypeError, ValueError) as error:
                 raise _wrong(f"operation {place} ({_op(each)}) lacks a member, or has a wrong one") from error
         return self._made
+
+    def _add(self, node: Node) -> None:
+        """Refuse what was made before: to prove one fact a thousand times takes hours."""
+        if node.number in self._numbers:
+            raise ProgramError("it is the same as one before it.")
+        self._numbers.add(node.number)
+        self._made.append(node)
 
     def _node(self, said: Any) -> Node:
         given = dict(said)

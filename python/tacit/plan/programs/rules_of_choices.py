@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from tacit.plan.programs.limits import MOST_BELOW
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import (
     Absolute,
@@ -31,9 +32,6 @@ from tacit.plan.programs.public import encoded, number
 from tacit.plan.programs.rewriting import Site
 
 INCREASING = ("exp", "log", "sqrt", "sigmoid", "tanh", "erf")
-
-MOST_BELOW = 32
-"""How many operations below a position are looked through: each position looks by itself."""
 
 
 def extremes(site: Site) -> Node | None:
