@@ -263,7 +263,7 @@ MISTAKES = [
     ('engine = "rep3"', 'engine = "rep3"\nengines = "two"', "federation.toml: there is no entry 'engines'; "
      "known here are engine, link, nodes, parties, recipients, united."),
     ("consents = []", "rows = 1\nmostrows = 2", AT + "there is no entry 'mostrows'; "
-     "known here are columns, consents, delivered, open, rows, unique."),
+     "known here are columns, consents, delivered, exact, open, rows, unique."),
     ('engine = "rep3"', "engine = 3", 'federation.toml: engine is 3; write a text in quotes.'),
     ('engine = "rep3"', 'engine = "rep4"', "federation.toml: engine is 'rep4'; write \"rep3\", \"two\" or \"four\"."),
     ('"a", "b", "c"]', '"a", "b"]', 'federation.toml: nodes has 2 names, but engine rep3 runs on 3; '

@@ -44,6 +44,7 @@ OTHER_TERMS: dict[str, Any] = {
     "period": 29,
     "complement": True,
 }
+COMPUTED = ColumnTerms(frozenset({"program"}))
 OPEN_AGE = ColumnTerms(frozenset({"join", "filter", "aggregate", "select"}), DEFAULT_FUNCTIONS)
 OTHER_COLUMN_TERMS: dict[str, Any] = {
     "ways": frozenset({"join", "filter", "aggregate"}),
@@ -66,6 +67,9 @@ def altered() -> dict[str, tuple[Table, Table, str]]:
         f"table {name}": (TABLE, replace(TABLE, terms=replace(TABLE.terms, **{name: value})), f"{name} of table people")
         for name, value in OTHER_TERMS.items()
     }
+    computed = replace(TABLE, columns=(replace(column, terms=COMPUTED),))
+    by_any = replace(computed, terms=replace(TABLE.terms, computing="any"))
+    tables["table computing"] = (computed, by_any, "computing of table people")
     columns = {
         f"column {name}": (
             opened,
@@ -82,7 +86,7 @@ ALTERED = altered()
 
 def test_no_term_is_forgotten() -> None:
     """The tests below go through all fields, those that are new as well."""
-    assert [*OTHER_TERMS] == [each.name for each in fields(Terms)]
+    assert [*OTHER_TERMS, "computing"] == [each.name for each in fields(Terms)]
     assert [*OTHER_COLUMN_TERMS] == [each.name for each in fields(ColumnTerms)]
 
 
