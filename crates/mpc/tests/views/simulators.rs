@@ -6,7 +6,7 @@ mod splits;
 
 use bytemuck::{cast_slice, pod_collect_to_vec};
 use tacit_math::{Plane, Prg, Ring, Seed, permutation};
-use tacit_mpc::backends::Rep3;
+use tacit_mpc::backends::{Networked, Rep3};
 use tacit_mpc::{Backend, Block, Result, Rows, Shape};
 use tacit_net::PartyId;
 use tacit_views::{Difference, Kind, Run, View, indistinguishable, runs_needed, seed};
@@ -403,7 +403,7 @@ impl Protocol {
                 let data = (b.node() == 1).then_some(plain);
                 drop(b.input(PartyId(1), self.shape(), data)?);
             }
-            Self::Open => drop(b.open(&x, permit(&PARTIES, x.shape()))?),
+            Self::Open => drop(b.open(&x, permit(&PARTIES[..Rep3::NODES], x.shape()))?),
             Self::SplitProduct => drop(b.split_product(&[&x.r32[0]], &Square)?),
             Self::Truncate => drop(b.truncate(&[&x.r32[0]], splits::BY as usize)?),
             Self::MultiplyTruncate => {
