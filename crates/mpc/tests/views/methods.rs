@@ -417,8 +417,9 @@ fn methods_of_three_nodes_tell_nothing_at_any_size() {
     look_at::<Rep3>(Method::ALL, &SIZES, &[Source::Worked], LARGE);
 }
 
-/// That bits which nodes draw together are uniform to each node, whatever it has and has drawn.
-fn drawn_together<B: Told + 'static>() {
+/// That bits which nodes draw together are uniform to each node, whatever it has and has drawn. holders: how many nodes
+/// have components; others have none.
+fn drawn_together<B: Told + 'static>(holders: usize) {
     // More than there are bits: two planes, as two components, as what generators gave, and in clear.
     const RUNS: usize = 1000;
     let nodes = watch::<B>(RUNS, THIN, |mut b, _| {
@@ -426,7 +427,7 @@ fn drawn_together<B: Told + 'static>() {
         let drawn: Rows<Watched<B>> = Rows { bits, ..Rows::empty(64) };
         Ok((b, Ends { begin: vec![], end: bundle("end", &drawn), declared: View::default() }))
     });
-    for own in &nodes {
+    for (node, own) in nodes.iter().enumerate() {
         let run = |run: usize| {
             let mut view = View::default();
             for call in &own[run] {
@@ -442,7 +443,8 @@ fn drawn_together<B: Told + 'static>() {
         let runs: Vec<Run> = (0..RUNS).map(run).collect();
         assert_eq!(runs[0].secret.bits(), 2 * 64);
         assert_eq!(runs[0].view.only(&[Kind::Received]).bits(), 0, "nothing is sent");
-        assert!(runs[0].view.only(&[Kind::Own]).bits() >= 2 * 64, "the node's components are looked at");
+        let components = runs[0].view.only(&[Kind::Own]).bits();
+        assert_eq!(components >= 2 * 64, node < holders, "the node's components are looked at");
         assert_eq!(leaks(&runs), [], "no combination of what a node has says a bit");
         assert_eq!(correlated(&runs), [], "nor does any bit lean to one");
         let bits: Vec<View> = runs.into_iter().map(|run| run.secret).collect();
@@ -452,11 +454,12 @@ fn drawn_together<B: Told + 'static>() {
     }
 }
 
-// views: Rep3::random_bits Two::random_bits
+// views: Rep3::random_bits Two::random_bits Four::random_bits
 #[test]
 fn bits_that_nodes_draw_together_are_known_to_none() {
-    drawn_together::<Rep3>();
-    drawn_together::<Two>();
+    drawn_together::<Rep3>(3);
+    drawn_together::<Two>(2);
+    drawn_together::<Four>(2);
 }
 
 /// Columns of every kind.
