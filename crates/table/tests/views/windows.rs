@@ -63,9 +63,11 @@ fn extremes() -> Case {
     window("extremes of frames", narrow(), &[least]).explained(3, 1, PUBLIC_PLACE)
 }
 
+/// Numbers and lengths of partitions, copied from their first and last rows.
 fn buckets() -> Case {
     let table = Shape::new(&[bits("k", 1), bits("v", 1)], false);
-    window("buckets", table, &[over(output("b", "ntile", "bits", 2), "v", json!({"column": null, "number": 2}))])
+    let bucket = over(output("b", "ntile", "bits", 2), "v", json!({"column": null, "number": 2}));
+    window("buckets", table, &[bucket]).explained(3, 5, PUBLIC_PLACE)
 }
 
 // views: crates/table/src/operators/window.rs
