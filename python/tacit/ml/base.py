@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import fields
 from typing import Any, Self
 
@@ -41,24 +42,24 @@ class Estimator:
         raise AttributeError(f"{type(self).__name__} has no attribute {name}.")
 
 
-class Classifier(Estimator):
+class Classifier(Estimator, ABC):
     """An estimator that predicts classes."""
 
+    @abstractmethod
     def predict(self, x: Any) -> Any:
         """The class of each row, an integer from 0."""
-        raise NotImplementedError
 
     def score(self, x: Any, y: Any) -> Any:
         """The share of rows whose class is predicted."""
         return accuracy_score(y, self.predict(x))
 
 
-class Regressor(Estimator):
+class Regressor(Estimator, ABC):
     """An estimator that predicts numbers."""
 
+    @abstractmethod
     def predict(self, x: Any) -> Any:
         """The number of each row."""
-        raise NotImplementedError
 
     def score(self, x: Any, y: Any) -> Any:
         """The coefficient of determination R^2.

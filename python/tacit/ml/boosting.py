@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -15,7 +16,7 @@ from tacit.plan.programs.refusals import ProgramError
 
 
 @dataclass(eq=False)
-class _BoostingSettings:
+class _BoostingSettings(ABC):
     """What boosted trees are told.
 
     n_estimators: trees, one behind the other. learning_rate: what each is multiplied by. max_depth, edges, bins: see
@@ -46,9 +47,9 @@ class _BoostingSettings:
             self.trees_.append(tree)
             scores = np.clip(scores + tree.predict(below), -reach, reach)
 
+    @abstractmethod
     def _slopes(self, scores: Any, target: Any) -> tuple[Any, Any]:
         """The first and second derivatives of each row's loss by its scores."""
-        raise NotImplementedError
 
     def _scores(self, x: Any) -> Any:
         below = binned(x, self.edges_)

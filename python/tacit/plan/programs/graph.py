@@ -112,7 +112,8 @@ class Graph:
 
 
 def _key(operation: Operation, args: tuple[Node, ...]) -> bytes:
-    """What tells nodes apart. Whoever writes a text chooses its numbers: Python's own hashes of them could be alike."""
+    """What tells nodes apart. Whoever writes a text chooses its numbers, so that this
+    has to resist collisions: Python's own hashes of them do not."""
     return sha256(f"{operation!r} of {[arg.number for arg in args]}".encode()).digest()
 
 
