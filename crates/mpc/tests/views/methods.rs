@@ -482,7 +482,8 @@ fn inputs<B: Told + 'static>(rows: usize, effort: Effort) {
 }
 
 fn openings<B: Told + 'static>(rows: usize, source: Source, effort: Effort) {
-    for recipients in [&PARTIES[..B::NODES], &PARTIES[..1], &PARTIES[1..2]] {
+    let alone = (0..B::NODES).map(|node| &PARTIES[node..=node]);
+    for recipients in [&PARTIES[..B::NODES]].into_iter().chain(alone) {
         let name = format!("opening of {rows} rows, {source:?}, to {recipients:?}, {}", B::NAME);
         let seed = seed(&name);
         assert_silent::<B>(&name, effort, THIN, |mut b: Watched<B>, run| {

@@ -1,8 +1,9 @@
 //! The only ways out: opening to the recipients of a permit, and a number told to all servers.
 //!
 //! `open`: the recipients learn the values, nobody else learns anything. A primary server gets the component of the
-//! other one, an assistant gets both. Bits behind the last row of a plane are zero ([`tacit_math::Plane`]). 1 round, if
-//! a recipient is a server; a copy of the data for each component.
+//! other one. An assistant gets both under a fresh sharing of zero, as components alone may tell of earlier steps. Bits
+//! behind the last row of a plane are zero ([`tacit_math::Plane`]). 1 round, if a recipient is a server; a copy of the
+//! data for each component.
 //!
 //! `announce`: 1 round, 8 bytes from the owner to each other server.
 
@@ -11,6 +12,7 @@ use tacit_net::PartyId;
 use super::input::component;
 use super::{Four, HOLDERS, NODES};
 use crate::backends::clients;
+use crate::backends::components::Components;
 use crate::backends::recipients::{announced, recipients, record};
 use crate::backends::wire::{recv_block, send_open};
 use crate::{Block, Permit, Result, Rows};
@@ -26,8 +28,17 @@ impl Four {
         let (me, shape) = (self.session.me(), rows.shape());
         let own = component(rows.clone()).filter(|_| self.holds());
         if let Some(own) = &own {
-            for &recipient in recipients.iter().filter(|&&recipient| recipient != me) {
+            let [holders, assistants]: [Vec<PartyId>; 2] =
+                [true, false].map(|holds| recipients.iter().copied().filter(|to| (to.0 < HOLDERS) == holds).collect());
+            for recipient in holders.into_iter().filter(|&recipient| recipient != me) {
                 send_open(&mut self.session, recipient, own)?;
+            }
+            if !assistants.is_empty() {
+                let mut masked = own.clone();
+                self.add_zero(&mut masked);
+                for recipient in assistants {
+                    send_open(&mut self.session, recipient, &masked)?;
+                }
             }
         }
         if !recipients.contains(&me) {
