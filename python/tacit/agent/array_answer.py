@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from zipfile import ZipFile
 from tacit.agent.cost import Cost
 from tacit.agent.durable import whole_file
 from tacit.agent.faults import Fault, RunError
+from tacit.agent.own_files import check_place
 from tacit.agent.proof import Proof
 from tacit.plan import learnt
 from tacit.plan.physical.disclosure import Disclosure
@@ -87,12 +87,7 @@ def check_file(path: Path, plan: PlacedPlan) -> None:
     if path.suffix == ".npz" and odd:
         problem = f"the result {odd[0]!r} has no name for a file"
         raise RunError(Fault.INPUT, f"{path}: {problem}; name it with letters, digits and _ in the program.")
-    if not path.parent.is_dir():
-        raise RunError(Fault.INPUT, f"{path}: the folder {path.parent} does not exist; make it first.")
-    if path.is_dir():
-        raise RunError(Fault.INPUT, f"{path}: is a folder; name a file in it.")
-    if not os.access(path.parent, os.W_OK):
-        raise RunError(Fault.INPUT, f"{path}: you may not write in the folder {path.parent}; choose another.")
+    check_place(path)
 
 
 def _names(plan: PlacedPlan) -> list[str]:

@@ -1,7 +1,8 @@
-"""A party's own files, over which no output may be written."""
+"""Where output may be written: not over a party's own files, and where there is a folder for it."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -24,6 +25,16 @@ def own_files(members: Members, privates: Iterable[PrivateFile]) -> dict[str, Pa
         found[f"the history of {private.party}"] = private.history
         found[f"the offer of {private.party}"] = members.path.parent / "offers" / f"{private.party}.toml"
     return found
+
+
+def check_place(path: Path) -> None:
+    """Refuse a place where no file can be written, before what is to be written is computed. Raises RunError."""
+    if not path.parent.is_dir():
+        raise RunError(Fault.INPUT, f"{path}: the folder {path.parent} does not exist; make it first.")
+    if path.is_dir():
+        raise RunError(Fault.INPUT, f"{path}: is a folder; name a file in it.")
+    if not os.access(path.parent, os.W_OK):
+        raise RunError(Fault.INPUT, f"{path}: you may not write in the folder {path.parent}; choose another.")
 
 
 def check_not_own(output: Path, files: Mapping[str, Path]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import shutil
 import sys
 import tempfile
@@ -18,7 +17,7 @@ from tacit.agent.answer import FORMATS, Answer
 from tacit.agent.array_answer import FILES, ArrayAnswer, check_file, gives_arrays
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
-from tacit.agent.own_files import check_not_own, own_files
+from tacit.agent.own_files import check_not_own, check_place, own_files
 from tacit.cli.screen import console, table
 from tacit.plan.physical.placed import PlacedPlan
 
@@ -51,12 +50,7 @@ def check_arguments(options: argparse.Namespace) -> None:
         raise RunError(
             Fault.INPUT, f"{file}: name it .csv, .json or .parquet, or choose --output csv, json or parquet."
         )
-    if not file.parent.is_dir():
-        raise RunError(Fault.INPUT, f"{file}: the folder {file.parent} does not exist; make it first.")
-    if file.is_dir():
-        raise RunError(Fault.INPUT, f"{file}: is a folder; name a file in it.")
-    if not os.access(file.parent, os.W_OK):
-        raise RunError(Fault.INPUT, f"{file}: you may not write in the folder {file.parent}; choose another.")
+    check_place(file)
 
 
 def check_inputs(options: argparse.Namespace, federation: Federation) -> None:

@@ -10,7 +10,7 @@ import duckdb
 from tacit import _native
 from tacit.agent.durable import whole_file
 from tacit.agent.faults import Fault, RunError
-from tacit.agent.own_files import check_not_own
+from tacit.agent.own_files import check_not_own, check_place
 from tacit.local.database import text
 
 FORMATS = {".parquet": "FORMAT parquet", ".csv": "FORMAT csv, HEADER"}
@@ -27,10 +27,7 @@ def check_output(path: Path | None, me: str, gets_rows: bool, inputs: Mapping[st
         return
     if path.suffix.lower() not in FORMATS:
         raise RunError(Fault.INPUT, f"{path}: name it .parquet or .csv.")
-    if not path.parent.is_dir():
-        raise RunError(Fault.INPUT, f"{path}: the folder {path.parent} does not exist; make it first.")
-    if path.is_dir():
-        raise RunError(Fault.INPUT, f"{path}: is a folder; name a file in it.")
+    check_place(path)
     check_not_own(path, inputs)
 
 
