@@ -12,7 +12,7 @@ import duckdb
 from tacit.agent.cost import Cost
 from tacit.agent.durable import whole_file
 from tacit.agent.proof import Proof
-from tacit.local.database import quoted, text
+from tacit.local.database import connect, quoted, text
 from tacit.plan import learnt
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import PlacedPlan
@@ -48,7 +48,7 @@ class Answer:
     @classmethod
     def load(cls, path: Path, plan: PlacedPlan, cost: Cost, proof: Proof | None = None) -> Answer:
         """Take over an answer that ``save_answer`` wrote. The file is not needed afterwards."""
-        database = duckdb.connect()
+        database = connect()
         database.execute(f"ATTACH {text(str(path))} AS saved (READ_ONLY)")
         database.execute("CREATE TABLE answer AS FROM saved.answer")
         database.execute("DETACH saved")
@@ -57,7 +57,7 @@ class Answer:
     @classmethod
     def of_statement(cls, tables: list[tuple[str, int | None]], plan: PlacedPlan, cost: Cost) -> Answer:
         """What a statement about kept tables has done: their names and public numbers of rows."""
-        database = duckdb.connect()
+        database = connect()
         database.execute("CREATE TABLE answer (kept_table VARCHAR, rows BIGINT)")
         for row in tables:
             database.execute("INSERT INTO answer VALUES (?, ?)", row)

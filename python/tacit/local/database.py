@@ -10,8 +10,10 @@ SETTINGS = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "python_enable_replacements": False,
+    "async_threads": 0,
 }
-"""Nothing is fetched from the network, and no Python variable is mistaken for a table."""
+"""Nothing is fetched from the network, and no Python variable is mistaken for a table. No thread of DuckDB's own writes
+files: in 2.0, a write that such a thread fails can wait for itself for ever (a full disk, now and then)."""
 
 
 def connect(**settings: str | int | bool) -> duckdb.DuckDBPyConnection:
