@@ -49,8 +49,11 @@ def _smallest(
 
 
 def _less_text(question: Question) -> Iterator[Question]:
-    """The question without a part of its text."""
-    tree = sqlglot.parse_one(question.query, dialect="duckdb")
+    """The question without a part of its text. One that only DuckDB reads stays as it is."""
+    try:
+        tree = sqlglot.parse_one(question.query, dialect="duckdb")
+    except sqlglot.errors.ParseError:
+        return
     for at, node in enumerate(tree.walk()):
         for edit in _edits(node):
             copy = tree.copy()
