@@ -97,6 +97,9 @@ MISTAKES = [
      "or remove least_group."),
     ('use = ["aggregate"]', 'use = ["aggregate"], to = ["north"]', PAY + "has to, but use has no select; "
      "add select to use, or remove to."),
+    ('use = ["aggregate"]', 'use = ["select", "program"], to = ["north"]', PAY + "has to, "
+     "which does not bind programs, and program in use; remove program from use, or remove to and list in recipients "
+     "of the table who may get its results."),
     ('use = ["aggregate"]', 'use = ["select"], to = ["west"]', PAY + "to names 'west', "
      "which is no recipient of the table; add it to recipients, too."),
     ('use = ["aggregate"]', 'use = ["select"], to = ["wets"]', PAY + "to names 'wets', which is no party; "

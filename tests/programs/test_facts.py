@@ -17,7 +17,7 @@ from tacit.plan.programs.dtypes import DTYPES, beside_number, promoted
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.graph import Settings
 from tacit.plan.programs.nodes import Node, reachable
-from tacit.plan.programs.operations import Input, MatMul, Multiply, Truncate
+from tacit.plan.programs.operations import Divide, Input, MatMul, Multiply, Truncate
 from tacit.plan.programs.refusals import ProgramError, TooWide
 
 from .running import SEED, compare, run
@@ -189,6 +189,26 @@ def test_every_node_leaves_the_slack_of_its_ring_free() -> None:
 def test_too_wide_says_what_the_interval_is() -> None:
     error = TooWide("the product", -(1 << 200), 1 << 200, 16, 12)
     assert str(error).startswith("line 12: the product may reach any number from -2.45199e+55 to 2.45199e+55")
+
+
+@pytest.mark.parametrize("fraction", [4, 8, 16])
+def test_shares_of_a_softmax_are_never_negative(fraction: int) -> None:
+    """What is known of them follows from the inverse of their sum; of so many numbers that it may be held as a negative
+    one, no program is made."""
+
+    def inverse_of(size: int) -> Array:
+        inputs = {"x": Declared((1, size), "float64", -1, 1)}
+        made = trace(lambda x: np.softmax(x), inputs, Settings(fraction)).outputs
+        assert made["result"].array.low == 0
+        (found,) = (node.array for node in reachable(made.values()) if isinstance(node.operation, Divide))
+        return found
+
+    most = 1 << fraction + 3
+    assert inverse_of(most // 2).low > 0
+    assert inverse_of(most * 3 // 4).low >= 0
+    for size in (most, 4 * most):
+        with pytest.raises(ProgramError, match=f"softmax of {size:,} numbers gives shares that {fraction} bits after"):
+            inverse_of(size)
 
 
 @pytest.mark.parametrize("factor", [1.0, 64.0, 2.0**17])

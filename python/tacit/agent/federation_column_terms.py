@@ -35,6 +35,9 @@ def read_column_terms(column: Section, type_: Type, table: Terms, parties: tuple
     if column.has("readers"):
         advice = 'write use = ["select"], to = [...] to name who may see it row by row'
         raise column.error("has readers, but its table has no open = true", advice)
+    if column.has("to") and "program" in ways:
+        advice = "remove program from use, or remove to and list in recipients of the table who may get its results"
+        raise column.error("has to, which does not bind programs, and program in use", advice)
     column.not_both("cuts", "constants", "keep one: with cuts only whole intervals are asked for")
     return ColumnTerms(
         ways,

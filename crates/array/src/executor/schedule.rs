@@ -49,9 +49,29 @@ pub(super) fn groups(all: &[Instruction], outputs: &[usize]) -> Vec<Vec<usize>> 
                 ready.add(taker, kinds[taker], behind[taker]);
             }
         }
-        groups.push(group);
+        groups.extend(within_positions(all, group));
     }
     groups
+}
+
+/// Most elements of the arrays of a group together: their positions among all of these take 32 bits.
+const MOST: usize = 1 << 32;
+
+/// A group in as many as have no more elements, in order.
+fn within_positions(all: &[Instruction], group: Vec<usize>) -> Vec<Vec<usize>> {
+    let mut parts: Vec<Vec<usize>> = vec![];
+    let mut left = 0;
+    for place in group {
+        let arrays = all[place].args.iter().map(|&arg| &all[arg]).chain([&all[place]]);
+        let elements = arrays.map(Instruction::elements).max().unwrap_or(0);
+        if elements > left || parts.is_empty() {
+            parts.push(vec![]);
+            left = MOST;
+        }
+        left = left.saturating_sub(elements);
+        parts.last_mut().expect("it was begun").push(place);
+    }
+    parts
 }
 
 /// Instructions of which all arguments are there.
@@ -190,4 +210,27 @@ fn depends(each: &Instruction, args: &[&Instruction]) -> Vec<i128> {
         _ => 0,
     };
     vec![width as i128]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{MOST, groups};
+    use crate::program::{Instruction, Operation, Ring};
+
+    fn of(operation: Operation, args: Vec<usize>, elements: usize) -> Instruction {
+        Instruction { operation, args, shape: vec![elements], ring: Ring::Ring64, fraction: 0, low: 0, high: 1 }
+    }
+
+    /// Of more elements a position would be that of another one.
+    #[test]
+    fn positions_among_the_elements_of_a_group_take_32_bits() {
+        for (elements, expected) in [(8, vec![5]), (MOST / 2, vec![2, 2, 1])] {
+            let input = of(Operation::Input { index: 0 }, vec![], elements);
+            let sort = |_| of(Operation::Sort { axis: 0 }, vec![0], elements);
+            let all: Vec<Instruction> = [input].into_iter().chain((0..5).map(sort)).collect();
+            let found = groups(&all, &[1, 2, 3, 4, 5]);
+            assert_eq!(found.iter().skip(1).map(Vec::len).collect::<Vec<_>>(), expected);
+            assert_eq!(found.concat(), [0, 1, 2, 3, 4, 5]);
+        }
+    }
 }

@@ -50,7 +50,11 @@ impl Odd {
         interval.check(bits)?;
         let doubled = curve.doubled();
         let fits = fits(curve.base(), result).ok_or(Refused::Precision)?;
-        let reach = |fit: &Fit| u128::from(fit.bound) << fraction >> doubled;
+        let reach = |fit: &Fit| {
+            let bound = u128::from(fit.bound);
+            let lost = bound.leading_zeros() < fraction as u32;
+            (if lost { u128::MAX } else { bound << fraction }) >> doubled
+        };
         let inside = fits.iter().copied().find(|fit| interval.size() <= reach(fit));
         let clipped = fits.iter().copied().find(|fit| fit.beyond * power((result + doubled) as i64) <= CUT);
         let fit = inside.or(clipped).ok_or(Refused::Precision)?;

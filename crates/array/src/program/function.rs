@@ -78,10 +78,10 @@ pub(crate) fn quotient(x: &Instruction, y: &Instruction, result: &Instruction) -
 }
 
 fn fractions<const N: usize>(instructions: [&Instruction; N]) -> Result<[usize; N], String> {
-    let one = |instruction: &Instruction| usize::try_from(instruction.fraction).ok();
+    let one = |of: &Instruction| usize::try_from(of.fraction).ok().filter(|&bits| bits < of.ring.bits());
     match instructions.map(one) {
         found if found.iter().all(Option::is_some) => Ok(found.map(Option::unwrap_or_default)),
-        _ => Err("it takes and gives numbers with bits behind the point, not before it".into()),
+        _ => Err("it takes and gives numbers with bits behind the point, and with fewer than the ring has".into()),
     }
 }
 
@@ -96,3 +96,6 @@ fn within(error: f64, declared: f64) -> Result<(), String> {
     }
     Err(format!("its error is up to {error:.2} units of the last place, more than the {declared} declared"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,15 +5,21 @@ use super::{Instruction, Operation};
 /// Most elements of an array: their numbers take 32 bits.
 const MOST: usize = 1 << 31;
 
-/// The number of elements, if it is not too large.
+/// Most axes, as NumPy has them.
+const MOST_AXES: usize = 64;
+
+/// The number of elements, if it is not too large. That of an array without elements is as large as its other axes
+/// make it: whoever goes along them goes no farther than along those of an array that fits.
 pub(super) fn elements(shape: &[usize]) -> Option<usize> {
-    shape.iter().try_fold(1usize, |total, &size| total.checked_mul(size)).filter(|&total| total <= MOST)
+    let others = shape.iter().filter(|&&size| size > 0).try_fold(1usize, |total, &size| total.checked_mul(size))?;
+    let fits = others <= MOST && shape.len() <= MOST_AXES;
+    fits.then(|| if shape.contains(&0) { 0 } else { others })
 }
 
 /// Checks that an instruction's shape follows from its arguments' shapes.
 pub fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
     let shapes: Vec<&[usize]> = args.iter().map(|arg| arg.shape.as_slice()).collect();
-    elements(&next.shape).ok_or_else(|| format!("its shape {:?} has too many elements", next.shape))?;
+    elements(&next.shape).ok_or_else(|| format!("its shape {:?} has too many elements or axes", next.shape))?;
     if let Some(axis) = next.operation.axis().filter(|&axis| axis >= shapes[0].len()) {
         return Err(format!("an array of shape {:?} has no axis {axis}", shapes[0]));
     }

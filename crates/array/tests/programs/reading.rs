@@ -129,3 +129,20 @@ fn bounds_stay_in_the_ring_with_two_bits_to_spare() {
     let constant = node(json!({"op": "constant", "values": ["10"]}), &[], &[1], 64, "0", "9");
     assert!(refusal(&[constant]).contains("the constant 10 is not within its bounds"));
 }
+
+/// Nobody goes along an axis of such a length, where there is no element either.
+#[test]
+fn an_array_without_elements_is_not_long() {
+    let most = 1usize << 31;
+    let empty =
+        |shape: &[usize]| serde_json::from_str::<Instructions>(&json!([input(shape, 64, "0", "1")]).to_string());
+    for shape in [&[0, most][..], &[most, 0], &[0, 0, 1 << 16, 1 << 15]] {
+        assert!(empty(shape).is_ok(), "{shape:?}");
+    }
+    for shape in [&[0, most + 1][..], &[1 << 62, 0], &[1 << 62, 4, 0], &[0, 1 << 16, 1 << 16], &[usize::MAX, 0]] {
+        let told = refusal(&[input(shape, 64, "0", "1")]);
+        assert!(told.contains("has too many elements or axes"), "{told}");
+    }
+    assert!(empty(&[1; 64]).is_ok());
+    assert!(refusal(&[input(&[1; 65], 64, "0", "1")]).contains("has too many elements or axes"));
+}

@@ -12,7 +12,7 @@ from tacit.plan.programs.graph import Graph, Proof
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Function, FunctionName, Known, Largest, Sum
 from tacit.plan.programs.public import number
-from tacit.plan.programs.refusals import TooWide
+from tacit.plan.programs.refusals import OutOfDomain, TooWide
 from tacit.plan.programs.shaping import expanded
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -36,9 +36,17 @@ def function(graph: Graph, name: FunctionName, a: Node, more: int = 0) -> Node:
 
 
 def softmax(graph: Graph, a: Node, axis: int) -> Node:
-    """exp(a) divided by its sum along an axis, whatever the range of a: its maximum is subtracted first."""
+    """exp(a) divided by its sum along an axis, whatever the range of a: its maximum is subtracted first.
+
+    Raises ProgramError where the inverse of the sum may be held as a negative number: it is of too many numbers.
+    """
     powers = _powers(graph, a, axis)
     inverse = quotient(graph, number(1), whole_of_powers(graph, a, axis), powers.array.fraction)
+    if inverse.array.low < 0:
+        raise OutOfDomain(
+            f"softmax of {a.array.shape[axis]:,} numbers gives shares that {graph.settings.fraction} bits after the "
+            "point do not hold; ask for more bits, or take it of fewer numbers at a time."
+        )
     found = multiply(graph, powers, expanded(graph, inverse, axis))
     found = narrowed(graph, truncated(graph, found, GUARD))
     return graph.know(_shares_of_whole(found, axis), found, Proof("softmax", a, (axis,)))
