@@ -1,14 +1,7 @@
 //! Shapes, by NumPy's rules.
 
-use super::{Instruction, Operation};
-
-/// Most elements of an array: their numbers take 32 bits.
-const MOST: usize = 1 << 31;
-
-/// The number of elements, if it is not too large.
-pub(super) fn elements(shape: &[usize]) -> Option<usize> {
-    shape.iter().try_fold(1usize, |total, &size| total.checked_mul(size)).filter(|&total| total <= MOST)
-}
+use super::sizes::elements;
+use super::{Instruction, Operation, convolution};
 
 /// Checks that an instruction's shape follows from its arguments' shapes.
 pub fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
@@ -42,6 +35,7 @@ fn found(next: &Instruction, shapes: &[&[usize]]) -> Option<Vec<usize>> {
             all_inside.then_some(shape)
         }
         Operation::Concatenate { axis } => concatenated(shapes, *axis),
+        Operation::Convolve { .. } => convolution::shape(&next.operation, shapes),
         Operation::Matmul { .. } => Product::of(shapes[0], shapes[1]).map(|product| product.shape),
         _ => broadcast(shapes),
     }
