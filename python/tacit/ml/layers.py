@@ -16,7 +16,8 @@ import numpy
 
 import tacit.array.namespace as np
 from tacit.ml import convolution
-from tacit.ml.convolution import Grid, Pair
+from tacit.ml.convolution import Grid
+from tacit.plan.programs.operations import Pair
 from tacit.plan.programs.refusals import ProgramError
 
 Shape = tuple[int, ...]

@@ -19,11 +19,12 @@ def convolved(operation: Convolve, a: Values, b: Values) -> Values:
     sizes = sizes_of(operation, a.shape, b.shape)
     match operation.gives:
         case "outputs":
-            rows = numpy.matmul(_windows(sizes, a), b.T)
+            rows: Values = numpy.matmul(_windows(sizes, a), b.T)
             return rows.reshape(sizes.images, *sizes.outputs, sizes.filters).transpose(0, 3, 1, 2)
         case "filters":
             gradient = b.transpose(1, 0, 2, 3).reshape(sizes.filters, -1)
-            return numpy.matmul(gradient, _windows(sizes, a))
+            slopes: Values = numpy.matmul(gradient, _windows(sizes, a))
+            return slopes
         case "images":
             return _spread(sizes, a, b)
 
