@@ -8,9 +8,12 @@ from typing import Any
 import numpy
 
 from tacit.plan.programs.evaluation import FUNCTIONS, Integers
+from tacit.plan.programs.operations import Convolve
 from tacit.plan.programs.quotients import quotient
+from tacit.plan.programs.windows import convolved
 
 JSON = dict[str, Any]
+SIZES = ("size", "window", "stride", "padding")
 
 
 def evaluate(nodes: list[JSON], given: list[Integers], coin: Random) -> list[Integers]:
@@ -38,8 +41,8 @@ def _value(node: JSON, args: list[Integers], of: list[JSON], given: list[Integer
             return given[node["index"]]
         case "constant":
             return numpy.array([int(each) for each in node["values"]], dtype=object).reshape(node["shape"])
-        case "multiply" | "matmul":
-            product = args[0] * args[1] if node["op"] == "multiply" else numpy.matmul(*args)
+        case "multiply" | "matmul" | "convolve":
+            product = _product(node, *args)
             return _cut(_within(node, numpy.asarray(product, dtype=object)), node["cut"], node["floor"], coin)
         case "truncate":
             return _cut(args[0], node["bits"], node["floor"], coin)
@@ -58,6 +61,17 @@ def _value(node: JSON, args: list[Integers], of: list[JSON], given: list[Integer
             return _shaped([quotient(a, b, extra, bits, cut) for a, b in pairs], x.shape)
         case _:
             return _plain(node, args)
+
+
+def _product(node: JSON, a: Integers, b: Integers) -> Integers:
+    match node["op"]:
+        case "multiply":
+            return numpy.asarray(a * b)
+        case "matmul":
+            return numpy.asarray(numpy.matmul(a, b))
+        case _:
+            sizes = [(int(each[0]), int(each[1])) for each in (node[name] for name in SIZES)]
+            return convolved(Convolve(node["gives"], *sizes), a, b)
 
 
 def _function(node: JSON, of: JSON, x: int) -> int:
@@ -114,6 +128,8 @@ def _plain(node: JSON, args: list[Integers]) -> Any:
             return numpy.maximum(a, b)
         case "minimum":
             return numpy.minimum(a, b)
+        case "clip":
+            return numpy.minimum(numpy.maximum(a, args[1]), b)
         case "absolute":
             return abs(a)
         case "floor_divide":

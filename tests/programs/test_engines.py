@@ -12,6 +12,7 @@ import pytest
 
 import tacit.numpy as np
 from tacit import _native
+from tacit.plan.physical.cost import predict, total
 from tacit.plan.physical.wide_ring import in_wide_ring
 from tacit.plan.programs.evaluation import Evaluation, decoded, encoded
 from tacit.plan.programs.graph import Rounding, Settings
@@ -163,3 +164,18 @@ def test_what_is_joined_has_a_type_for_all() -> None:
         lambda i, u: np.stack([i[:1], u]),
     ):
         check(joined, values, "clear", "floor")
+
+
+@pytest.mark.parametrize("engine", ["clear", "rep3"])
+def test_functions_of_products_that_are_not_cut(engine: Engine) -> None:
+    """At the ends of the series' intervals, too."""
+    values = {"x": numpy.linspace(-4, 4, 9), "y": numpy.full(9, 4.0)}
+    check(lambda x, y: (np.sigmoid(x * y), np.tanh(x * y / 4 * 1.25), np.erf(x * y * 0.1875)), values, engine, "dither")
+
+
+@pytest.mark.parametrize("fraction", [8, 13, 16, 17, 18, 20])
+def test_engines_take_functions_of_products_at_all_precisions(fraction: int) -> None:
+    """A plan is read by the native module, which computes the error of its angles."""
+    values = {"x": numpy.array([-4.0, 4.0]), "y": numpy.array([4.0, 4.0])}
+    plan = placed(lambda x, y: (np.sigmoid(x * y), np.tanh(x * y * 0.3125)), values, "rep3", Settings(fraction))
+    assert total(predict(plan)).rounds > 0

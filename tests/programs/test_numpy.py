@@ -26,6 +26,8 @@ M = numpy.array([[0.25, 1.0, -0.5], [1.5, 0.5, 0.25], [-0.5, 0.75, 1.25]])
 T = numpy.array([[1.0, 0.25], [-0.5, 0.75], [0.25, 1.0]])
 H = numpy.array([[0.5, -1.0], [-1.0, 1.75]])
 W = V[:3]
+F = DRAW.uniform(-1, 1, (2, 2, 4, 5))
+G = DRAW.uniform(-1, 1, (3, 2, 2, 3))
 
 CASES: dict[str, Callable[..., Any]] = {
     "add": lambda x, y: x + y,
@@ -106,6 +108,8 @@ CASES: dict[str, Callable[..., Any]] = {
         np.einsum("ij,j,kj->ki", x, v, y),
         np.einsum("ij,ij", x, y),
     ),
+    "convolution": lambda f, g: (np.conv2d(f, g, padding=1), np.conv2d(f, g, stride=(2, 1))),
+    "convolution by public filters": lambda f: np.conv2d(f, numpy.full((3, 2, 2, 3), 1 / 3)),
     "shapes": lambda x: (x.T, x.reshape(2, 10), x.ravel(), np.swapaxes(x, 0, 1), x.reshape(4, -1, 1).squeeze()),
     "broadcast": lambda x, v: (x + v, x[:, None, :] * x[None, :2, :][:, 0], np.broadcast_to(v, (3, 5)) - v),
     "repeat tile": lambda v: (np.repeat(v, 3), np.tile(v, (2, 2)), np.repeat(v, 2, axis=0)),
@@ -142,7 +146,23 @@ CASES: dict[str, Callable[..., Any]] = {
 CHECKED = {"solve", "solve any", "inv", "inv any", "pinv", "cholesky", "qr", "eigh"}
 """What checks bounds while it runs."""
 
-VALUES = {"x": X, "y": Y, "p": P, "i": WHOLE, "j": J, "b": B, "v": V, "s": S, "a": A, "m": M, "t": T, "h": H, "w": W}
+VALUES = {
+    "x": X,
+    "y": Y,
+    "p": P,
+    "i": WHOLE,
+    "j": J,
+    "b": B,
+    "v": V,
+    "s": S,
+    "a": A,
+    "m": M,
+    "t": T,
+    "h": H,
+    "w": W,
+    "f": F,
+    "g": G,
+}
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -66,6 +66,7 @@ EXAMPLES: dict[str, Callable[..., Any]] = {
     "order of matrix products": lambda a, b, v: (a @ b) @ v,
     "common factor": lambda a, b, c: a * b + a * c,
     "sum of products as one product": lambda a, b: np.sum(a * b, axis=1),
+    "functions of numbers that are not cut": lambda a, b, c: np.sigmoid(a * b) + np.tanh(b * c),
     "late truncation": lambda a, b, c, d: np.sum(a * b, axis=0),
 }
 

@@ -150,6 +150,7 @@ from tacit.array import functions as _functions  # noqa: F401  (fills what NumPy
 from tacit.array import indexing as _indexing  # noqa: F401  (fills what Python calls)
 from tacit.array import linalg, random
 from tacit.array import reductions as _reductions
+from tacit.array.convolution import conv2d
 from tacit.array.operands import as_node as _as_node
 from tacit.array.operands import public as _public
 from tacit.array.private import ACTIVE as _ACTIVE
@@ -185,6 +186,7 @@ __all__ = [
     "column_stack",
     "concat",
     "concatenate",
+    "conv2d",
     "copy",
     "cos",
     "count_nonzero",

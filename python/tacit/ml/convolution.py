@@ -1,8 +1,7 @@
-"""Convolutions and pooling as products of matrices: elements of images are gathered at public positions (im2col).
+"""Convolutions and pooling of images.
 
 Images are arrays of (images, channels, height, width), kernels are pairs (height, width). A convolution is the field's
-cross-correlation: kernels are not flipped. Gathering moves shares and sends nothing, so that a convolution costs one
-product of matrices. Chellapilla, Puri, Simard (IWFHR 2006), section 3.
+cross-correlation: kernels are not flipped. Pools gather elements at public positions, which sends nothing.
 """
 
 from __future__ import annotations
@@ -15,9 +14,10 @@ from typing import Any
 import numpy
 
 import tacit.array.namespace as np
+from tacit.array.convolution import convolve as convolved
+from tacit.plan.programs.operations import Convolve, Gives, Pair
 from tacit.plan.programs.refusals import ProgramError
 
-Pair = tuple[int, int]
 OUTSIDE = -1
 """The position of what lies in the padding."""
 
@@ -84,40 +84,48 @@ def taken(x: Any, positions: numpy.ndarray[Any, Any]) -> Any:
     return np.take(x, positions, axis=x.ndim - 1)
 
 
-def patches(x: Any, grid: Grid) -> Any:
-    """What kernels cover in all channels, one row each: (images x places, channels x elements of a kernel)."""
-    images, channels = x.shape[:2]
-    found = taken(x.reshape(images, channels, prod(grid.size)), gathered(grid))
-    return np.swapaxes(found, 1, 2).reshape(images * prod(grid.output), channels * prod(grid.kernel))
-
-
-def as_images(rows: Any, images: int, size: Pair) -> Any:
-    """Rows of (images x places, channels) as images."""
-    channels = rows.shape[1]
-    return np.swapaxes(rows.reshape(images, prod(size), channels), 1, 2).reshape(images, channels, *size)
-
-
-def as_rows(x: Any) -> Any:
-    """Images as rows of (images x places, channels)."""
-    images, channels = x.shape[:2]
-    places = prod(x.shape[2:])
-    return np.swapaxes(x.reshape(images, channels, places), 1, 2).reshape(images * places, channels)
-
-
 def convolve(x: Any, weight: Any, grid: Grid) -> Any:
-    """The convolution of images. weight: one row a filter, (filters, channels x elements of a kernel)."""
-    return as_images(patches(x, grid) @ weight.T, x.shape[0], grid.output)
+    """The convolution of images. weight: one row a filter, (filters, channels x elements of a kernel).
+
+    Padding that is not the same on both sides is drawn around the images, and a dilated kernel with zeros inside.
+    """
+    _ = grid.output
+    top, left, bottom, right = grid.padding
+    padding = top, left
+    if (top, left) != (bottom, right):
+        x, padding = np.pad(x, ((0, 0), (0, 0), (top, bottom), (left, right))), (0, 0)
+    window = _dilated(grid)
+    operation = Convolve("outputs", (x.shape[2], x.shape[3]), window, grid.stride, padding)
+    return convolved(operation, x, weight if window == grid.kernel else _with_distances(weight, grid, window))
+
+
+def _dilated(grid: Grid) -> Pair:
+    """The height and width of a kernel with the distances inside."""
+    (rows, columns), (height, width) = grid.dilation, grid.kernel
+    return rows * (height - 1) + 1, columns * (width - 1) + 1
+
+
+def _with_distances(weight: Any, grid: Grid, window: Pair) -> Any:
+    """Filters with zeros inside."""
+    positions = numpy.full(window, OUTSIDE)
+    positions[:: grid.dilation[0], :: grid.dilation[1]] = numpy.arange(prod(grid.kernel)).reshape(grid.kernel)
+    elements = prod(grid.kernel)
+    by_channel = weight.reshape(weight.shape[0], weight.shape[1] // elements, elements)
+    return taken(by_channel, positions.reshape(-1)).reshape(weight.shape[0], -1)
 
 
 def convolve_back(gradient: Any, weight: Any, grid: Grid) -> Any:
-    """The gradient of a convolution's input: its transpose, as one product of matrices."""
-    images, filters = gradient.shape[:2]
-    elements = prod(grid.kernel)
-    found = taken(gradient.reshape(images, filters, prod(grid.output)), scattered(grid))
-    rows = np.swapaxes(found, 1, 2).reshape(images * prod(grid.size), filters * elements)
-    channels = weight.shape[1] // elements
-    kernels = np.swapaxes(weight.reshape(filters, channels, elements), 1, 2).reshape(filters * elements, channels)
-    return as_images(rows @ kernels, images, grid.size)
+    """The gradient of a convolution's images. grid: of a layer, with as much padding on each side and no distances."""
+    return convolved(_of_layer("images", grid), weight, gradient)
+
+
+def convolve_slopes(gradient: Any, x: Any, grid: Grid) -> Any:
+    """The gradient of a convolution's filters. grid: of a layer."""
+    return convolved(_of_layer("filters", grid), x, gradient)
+
+
+def _of_layer(gives: Gives, grid: Grid) -> Convolve:
+    return Convolve(gives, grid.size, grid.kernel, grid.stride, grid.padding[:2])
 
 
 def windows(x: Any, grid: Grid) -> Any:

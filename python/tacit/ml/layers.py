@@ -16,7 +16,8 @@ import numpy
 
 import tacit.array.namespace as np
 from tacit.ml import convolution
-from tacit.ml.convolution import Grid, Pair
+from tacit.ml.convolution import Grid
+from tacit.plan.programs.operations import Pair
 from tacit.plan.programs.refusals import ProgramError
 
 Shape = tuple[int, ...]
@@ -129,18 +130,17 @@ class Convolution(Layer):
         return [_glorot(generator, *fans, factor, each) for each in self.parameters(before).values()]
 
     def forward(self, x: Any, parameters: Parameters) -> Any:
-        """One product of matrices."""
+        """One convolution."""
         weight, bias = parameters
         return convolution.convolve(x, weight, self.grid(x.shape[2:])) + bias[:, None, None]
 
     def backward(self, gradient: Any, x: Any, y: Any, parameters: Parameters) -> Any:
-        """One product of matrices."""
+        """One convolution."""
         return convolution.convolve_back(gradient, parameters[0], self.grid(x.shape[2:]))
 
     def slopes(self, gradient: Any, x: Any, parameters: Parameters) -> list[Any]:
-        """One product of matrices, and a sum."""
-        rows = convolution.as_rows(gradient)
-        return [rows.T @ convolution.patches(x, self.grid(x.shape[2:])), np.sum(rows, axis=0)]
+        """One convolution, and a sum."""
+        return [convolution.convolve_slopes(gradient, x, self.grid(x.shape[2:])), np.sum(gradient, axis=(0, 2, 3))]
 
 
 @dataclass(frozen=True)
@@ -222,21 +222,20 @@ class PooledConvolution(Layer):
         return self.convolution.initial(before, generator, factor)
 
     def forward(self, x: Any, parameters: Parameters) -> Any:
-        """One product of matrices."""
+        """One convolution."""
         weight, bias = parameters
         means = convolution.average_pool(x, self.means(x.shape[2:]))
         return convolution.convolve(means, weight, self.grid(x.shape[2:])) + bias[:, None, None]
 
     def backward(self, gradient: Any, x: Any, y: Any, parameters: Parameters) -> Any:
-        """One product of matrices."""
+        """One convolution."""
         found = convolution.convolve_back(gradient, parameters[0], self.grid(x.shape[2:]))
         return convolution.average_pool_back(found, self.means(x.shape[2:]))
 
     def slopes(self, gradient: Any, x: Any, parameters: Parameters) -> list[Any]:
-        """One product of matrices, and a sum."""
-        rows = convolution.as_rows(gradient)
+        """One convolution, and a sum."""
         means = convolution.average_pool(x, self.means(x.shape[2:]))
-        return [rows.T @ convolution.patches(means, self.grid(x.shape[2:])), np.sum(rows, axis=0)]
+        return [convolution.convolve_slopes(gradient, means, self.grid(x.shape[2:])), np.sum(gradient, axis=(0, 2, 3))]
 
 
 @dataclass(frozen=True)

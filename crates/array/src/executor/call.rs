@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use tacit_mpc::Backend;
 
+use super::read::Read;
 use super::repeated::repeated;
 use crate::array::{Array, Element, joined};
 use crate::program::Instruction;
@@ -14,15 +15,19 @@ pub(super) struct Call<'a, B: Backend> {
     pub instruction: &'a Instruction,
     /// The instructions that make its arguments, with their bounds.
     pub facts: Vec<&'a Instruction>,
-    /// Its arguments.
+    /// Its arguments, or that of which one is the transpose.
     pub args: Vec<&'a Array<B>>,
+    /// Which arguments are the transposes of these.
+    pub transposed: Vec<bool>,
 }
 
 impl<'a, B: Backend> Call<'a, B> {
-    pub fn new(all: &'a [Instruction], place: usize, made: &'a HashMap<usize, Array<B>>) -> Self {
-        let instruction = &all[place];
-        let (facts, args) = instruction.args.iter().map(|arg| (&all[*arg], &made[arg])).unzip();
-        Self { instruction, facts, args }
+    pub fn new(all: &'a [Instruction], read: &Read<'_>, place: usize, made: &'a HashMap<usize, Array<B>>) -> Self {
+        let (instruction, read) = (&all[place], read.args(place));
+        let facts = instruction.args.iter().map(|&arg| &all[arg]).collect();
+        let args = read.iter().map(|arg| &made[arg]).collect();
+        let transposed = instruction.args.iter().zip(read).map(|(arg, read)| arg != read).collect();
+        Self { instruction, facts, args, transposed }
     }
 
     /// An argument, repeated to a shape.

@@ -3,7 +3,7 @@
 use tacit_mpc::{Backend, Result, linear};
 
 use super::call::Call;
-use super::comparisons::{difference_bits, signed_bits, signs};
+use super::comparisons::{Bounds, difference_bits, signed_bits, signs};
 use crate::array::{Array, Element, Shares};
 
 /// The second argument where the first is set, else the third.
@@ -40,6 +40,28 @@ pub(super) fn extreme<R: Element, B: Backend>(
     let less: Vec<&B::Bits> = less.iter().collect();
     let [then, other] = if largest { [&second, &first] } else { [&first, &second] };
     Ok(chosen::<R, B>(b, &less, then, other)?.into_iter().map(R::shares).collect())
+}
+
+/// Numbers between two others, or the nearer one of these. Both comparisons share their rounds, and so do both choices:
+/// no number is on both sides.
+pub(super) fn clip<R: Element, B: Backend>(b: &mut B, calls: &[Call<'_, B>]) -> Result<Vec<Shares<B>>> {
+    let width = clip_bits([0, 1, 2].map(|arg| calls[0].bounds(arg)));
+    let [numbers, low, high] = [0, 1, 2].map(|arg| calls.iter().map(|call| call.operand(arg)).collect::<Vec<_>>());
+    let to = |ends: &[Array<B>]| -> Vec<B::Vector<R>> {
+        ends.iter().zip(&numbers).map(|(end, x)| linear::sub(end.vector::<R>(), x.vector())).collect()
+    };
+    let (to_low, to_high) = (to(&low), to(&high));
+    let above_low: Vec<B::Vector<R>> = to_low.iter().map(|x| linear::scale(x, R::ONE.neg())).collect();
+    let outside = signs::<R, B>(b, &above_low.iter().chain(&to_high).collect::<Vec<_>>(), width)?;
+    let moved = b.select(&outside.iter().collect::<Vec<_>>(), &to_low.iter().chain(&to_high).collect::<Vec<_>>())?;
+    let (up, down) = moved.split_at(calls.len());
+    let ends = numbers.iter().zip(up).zip(down);
+    Ok(ends.map(|((x, up), down)| R::shares(linear::add(&linear::add(x.vector::<R>(), up), down))).collect())
+}
+
+/// The bits of a number's distances from both ends, in two's complement.
+pub(super) fn clip_bits([number, low, high]: [Bounds; 3]) -> usize {
+    difference_bits(number, low).max(difference_bits(high, number))
 }
 
 /// Numbers without their signs.

@@ -2,14 +2,15 @@
 
 mod along;
 mod arithmetic;
+mod bilinear;
 mod call;
 mod choices;
 mod comparisons;
 mod division;
 mod functions;
 mod logic;
-mod matrices;
 mod products;
+mod read;
 mod repeated;
 mod rings;
 mod sample;
@@ -25,6 +26,7 @@ use tacit_mpc::{Backend, Result};
 use crate::array::Array;
 use crate::program::{Instruction, Instructions, Operation, Ring};
 use call::Call;
+use read::Read;
 
 /// The results of some instructions, for the arrays that a program is given. Every node calls it with the same
 /// instructions; what is sent follows from them alone.
@@ -41,19 +43,19 @@ pub fn execute<B: Backend>(
     given: Vec<Array<B>>,
     outputs: &[usize],
 ) -> Result<Vec<Array<B>>> {
-    let all = program.all();
-    let (groups, mut given) = (schedule::groups(all, outputs), given.into_iter().map(Some).collect::<Vec<_>>());
-    let mut uses = uses(all, &groups, outputs);
+    let (all, read) = (program.all(), Read::of(program.all()));
+    let (groups, mut given) = (schedule::groups(all, &read, outputs), given.into_iter().map(Some).collect::<Vec<_>>());
+    let mut uses = uses(&read, &groups, outputs);
     let mut made: HashMap<usize, Array<B>> = HashMap::new();
     for group in groups {
-        let calls: Vec<Call<'_, B>> = group.iter().map(|&place| Call::new(all, place, &made)).collect();
+        let calls: Vec<Call<'_, B>> = group.iter().map(|&place| Call::new(all, &read, place, &made)).collect();
         let results = match all[group[0]].operation {
             Operation::Input { index } => vec![taken(program, &all[group[0]], &mut given, index)],
             _ => b.step(&all[group[0]].operation.name(), |b| group_of(b, &all[group[0]], &calls))?,
         };
         drop(calls);
         made.extend(group.iter().copied().zip(results));
-        for place in group.iter().flat_map(|&place| &all[place].args) {
+        for place in group.iter().flat_map(|&place| read.args(place)) {
             let left = uses.get_mut(place).expect("it is counted");
             *left -= 1;
             if *left == 0 {
@@ -65,9 +67,9 @@ pub fn execute<B: Backend>(
 }
 
 /// How often each result is taken. Those that are asked for are taken once more, at the end.
-fn uses(all: &[Instruction], groups: &[Vec<usize>], outputs: &[usize]) -> HashMap<usize, usize> {
+fn uses(read: &Read<'_>, groups: &[Vec<usize>], outputs: &[usize]) -> HashMap<usize, usize> {
     let mut uses = HashMap::new();
-    let args = groups.iter().flatten().flat_map(|&place| &all[place].args);
+    let args = groups.iter().flatten().flat_map(|&place| read.args(place));
     args.chain(outputs).for_each(|&place| *uses.entry(place).or_insert(0) += 1);
     uses
 }
@@ -117,7 +119,9 @@ fn group_of<B: Backend>(b: &mut B, kind: &Instruction, calls: &[Call<'_, B>]) ->
         Operation::Multiply { cut, floor } if kind.ring != Ring::Bits => {
             in_ring!(kind.ring, products::multiply(b, calls, *cut, *floor))?
         }
-        Operation::Matmul { cut, floor } => in_ring!(kind.ring, matrices::matmul(b, calls, *cut, *floor))?,
+        Operation::Matmul { cut, floor } | Operation::Convolve { cut, floor, .. } => {
+            in_ring!(kind.ring, bilinear::products(b, calls, *cut, *floor))?
+        }
         Operation::Truncate { bits, floor } => in_ring!(ring, products::truncate(b, calls, *bits, *floor))?,
         Operation::Floor { bits } => in_ring!(ring, products::truncate(b, calls, *bits, true))?,
         Operation::Widen {} => rings::widen(b, calls)?,
@@ -129,6 +133,7 @@ fn group_of<B: Backend>(b: &mut B, kind: &Instruction, calls: &[Call<'_, B>]) ->
         Operation::Select {} if kind.ring != Ring::Bits => in_ring!(kind.ring, choices::select(b, calls))?,
         Operation::Maximum {} if ring != Ring::Bits => in_ring!(ring, choices::extreme(b, calls, true))?,
         Operation::Minimum {} if ring != Ring::Bits => in_ring!(ring, choices::extreme(b, calls, false))?,
+        Operation::Clip {} => in_ring!(ring, choices::clip(b, calls))?,
         Operation::Absolute {} => in_ring!(ring, choices::absolute(b, calls))?,
         Operation::Function { .. } | Operation::Divide {} if kind.elements() == 0 => shaping::nothing(b, calls),
         Operation::Function { name } => in_ring!(ring, functions::function(b, calls, *name))?,

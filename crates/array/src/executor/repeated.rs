@@ -26,9 +26,14 @@ pub(super) fn strides(shape: &[usize]) -> Vec<i64> {
 
 /// Where the elements of a shape come from: from an offset and a stride along each axis.
 pub(super) fn positions(shape: &[usize], offset: i64, strides: &[i64]) -> Vec<u32> {
+    let (Some((&size, front)), Some((&stride, in_front))) = (shape.split_last(), strides.split_last()) else {
+        return vec![offset as u32];
+    };
     let next = |from: Vec<i64>, (&size, &stride): (&usize, &i64)| -> Vec<i64> {
         from.iter().flat_map(|&from| (0..size as i64).map(move |step| from + step * stride)).collect()
     };
-    let found = shape.iter().zip(strides).fold(vec![offset], next);
-    found.into_iter().map(|position| position as u32).collect()
+    let starts = front.iter().zip(in_front).fold(vec![offset], next);
+    let mut found = Vec::with_capacity(starts.len() * size);
+    starts.iter().for_each(|start| found.extend((0..size as i64).map(|step| (start + step * stride) as u32)));
+    found
 }

@@ -6,13 +6,15 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap, HashSet};
 
+use super::choices::clip_bits;
 use super::comparisons::{difference_bits, distance_bits, outside_bits, signed_bits};
+use super::read::Read;
 use crate::program::{Instruction, Operation, Ring};
 
 /// What instructions agree in that share their rounds.
 #[derive(PartialEq, Eq, Hash)]
-struct Kind<'a> {
-    operation: &'a Operation,
+struct Kind {
+    operation: Operation,
     rings: Vec<Ring>,
     /// Whether each argument is public.
     public: Vec<bool>,
@@ -21,8 +23,8 @@ struct Kind<'a> {
 }
 
 /// The groups in their order. They have all instructions on which the outputs depend.
-pub(super) fn groups(all: &[Instruction], outputs: &[usize]) -> Vec<Vec<usize>> {
-    let (needed, public) = (needed(all, outputs), public(all));
+pub(super) fn groups(all: &[Instruction], read: &Read<'_>, outputs: &[usize]) -> Vec<Vec<usize>> {
+    let (needed, public) = (needed(all, read, outputs), public(all));
     let mut kinds = HashMap::new();
     let kinds: Vec<Option<usize>> = all
         .iter()
@@ -31,13 +33,13 @@ pub(super) fn groups(all: &[Instruction], outputs: &[usize]) -> Vec<Vec<usize>> 
             kind(all, each, &public).map(|kind| *kinds.entry(kind).or_insert(next))
         })
         .collect();
-    let behind = behind(all, &needed, |place| kinds[place].is_some());
+    let behind = behind(all, read, &needed, |place| kinds[place].is_some());
     let mut ready = Ready::default();
     let (mut waits_for, mut takers) = (vec![0; all.len()], vec![vec![]; all.len()]);
     for place in (0..all.len()).filter(|place| needed.contains(place)) {
-        waits_for[place] = all[place].args.len();
-        all[place].args.iter().for_each(|&arg| takers[arg].push(place));
-        if all[place].args.is_empty() {
+        waits_for[place] = read.args(place).len();
+        read.args(place).iter().for_each(|&arg| takers[arg].push(place));
+        if read.args(place).is_empty() {
             ready.add(place, kinds[place], behind[place]);
         }
     }
@@ -106,11 +108,11 @@ impl Ready {
 }
 
 /// All on which the outputs depend.
-fn needed(all: &[Instruction], outputs: &[usize]) -> HashSet<usize> {
+fn needed(all: &[Instruction], read: &Read<'_>, outputs: &[usize]) -> HashSet<usize> {
     let mut needed: HashSet<usize> = outputs.iter().copied().collect();
     for place in (0..all.len()).rev() {
         if needed.contains(&place) {
-            needed.extend(&all[place].args);
+            needed.extend(read.args(place));
         }
     }
     needed
@@ -134,11 +136,11 @@ fn public(all: &[Instruction]) -> Vec<bool> {
 }
 
 /// How many sending instructions are on the longest way from each to an output, itself included.
-fn behind(all: &[Instruction], needed: &HashSet<usize>, sends: impl Fn(usize) -> bool) -> Vec<usize> {
+fn behind(all: &[Instruction], read: &Read<'_>, needed: &HashSet<usize>, sends: impl Fn(usize) -> bool) -> Vec<usize> {
     let mut behind = vec![0; all.len()];
     for place in (0..all.len()).rev().filter(|place| needed.contains(place)) {
         behind[place] += usize::from(sends(place));
-        for &arg in &all[place].args {
+        for &arg in read.args(place) {
             behind[arg] = behind[arg].max(behind[place]);
         }
     }
@@ -146,20 +148,21 @@ fn behind(all: &[Instruction], needed: &HashSet<usize>, sends: impl Fn(usize) ->
 }
 
 /// The kind of an instruction that sends; None for a local one.
-fn kind<'a>(all: &[Instruction], each: &'a Instruction, public: &[bool]) -> Option<Kind<'a>> {
+fn kind(all: &[Instruction], each: &Instruction, public: &[bool]) -> Option<Kind> {
     let args: Vec<&Instruction> = each.args.iter().map(|&arg| &all[arg]).collect();
     let rings: Vec<Ring> = args.iter().map(|arg| arg.ring).collect();
     let public: Vec<bool> = each.args.iter().map(|&arg| public[arg]).collect();
     let of_bits = rings.contains(&Ring::Bits);
     let sends = match each.operation {
-        Operation::Multiply { cut, .. } | Operation::Matmul { cut, .. } => {
+        Operation::Multiply { cut, .. } | Operation::Matmul { cut, .. } | Operation::Convolve { cut, .. } => {
             cut > 0 || of_bits || !public.contains(&true)
         }
         Operation::Truncate { .. } | Operation::Floor { .. } | Operation::Widen {} => true,
         Operation::Less {} | Operation::Equal {} => !of_bits || matches!(each.operation, Operation::Less {}),
         Operation::Outside { .. } => true,
         Operation::Both {} | Operation::Either {} | Operation::Count {} | Operation::Select {} => true,
-        Operation::Maximum {} | Operation::Minimum {} | Operation::Absolute {} | Operation::FloorDivide {} => true,
+        Operation::Maximum {} | Operation::Minimum {} | Operation::Clip {} | Operation::Absolute {} => true,
+        Operation::FloorDivide {} => true,
         Operation::Largest { .. } | Operation::Smallest { .. } | Operation::Place { .. } => true,
         Operation::Sort { .. } | Operation::Order { .. } | Operation::Sample { .. } => true,
         Operation::Function { .. } | Operation::Divide {} => true,
@@ -181,7 +184,12 @@ fn kind<'a>(all: &[Instruction], each: &'a Instruction, public: &[bool]) -> Opti
         | Operation::Take { .. }
         | Operation::Concatenate { .. } => false,
     };
-    sends.then(|| Kind { operation: &each.operation, rings, public, depends: depends(each, &args) })
+    // Of a convolution and a product of matrices an engine computes the same but for what is local.
+    let operation = || match each.operation {
+        Operation::Convolve { cut, floor, .. } => Operation::Matmul { cut, floor },
+        ref operation => operation.clone(),
+    };
+    sends.then(|| Kind { operation: operation(), rings, public, depends: depends(each, &args) })
 }
 
 /// What an instruction's work depends on besides its operation and rings.
@@ -189,6 +197,7 @@ fn depends(each: &Instruction, args: &[&Instruction]) -> Vec<i128> {
     let bounds: Vec<(i128, i128)> = args.iter().map(|arg| (arg.low, arg.high)).collect();
     let width = match each.operation {
         Operation::Less {} | Operation::Maximum {} | Operation::Minimum {} => difference_bits(bounds[0], bounds[1]),
+        Operation::Clip {} => clip_bits([bounds[0], bounds[1], bounds[2]]),
         Operation::Equal {} => distance_bits(bounds[0], bounds[1]),
         Operation::Outside { from, to } => {
             let ends = (from.0, to.0);

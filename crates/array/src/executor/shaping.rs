@@ -46,7 +46,9 @@ fn taken<B: Backend>(array: &Array<B>, shape: &[usize], positions: &[usize], axi
     let at = |line: usize, position: usize| (line * length + position) * inner;
     array.gathered(shape, || {
         let begins = (0..outer).flat_map(|line| positions.iter().map(move |&position| at(line, position)));
-        begins.flat_map(|begin| (begin..begin + inner).map(|place| place as u32)).collect()
+        let mut found = Vec::with_capacity(outer * positions.len() * inner);
+        begins.for_each(|begin| found.extend((begin..begin + inner).map(|place| place as u32)));
+        found
     })
 }
 

@@ -15,11 +15,16 @@ pub fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
     }
     match &next.operation {
         Operation::Constant { values } => constants(next, values),
-        Operation::Multiply { cut, .. } | Operation::Matmul { cut, .. } if *cut > 0 => product(next, *cut),
+        Operation::Multiply { cut, .. } | Operation::Matmul { cut, .. } | Operation::Convolve { cut, .. }
+            if *cut > 0 =>
+        {
+            product(next, *cut)
+        }
         Operation::Truncate { bits, .. } | Operation::Floor { bits } => cut(next.ring, *bits),
         Operation::Shift { bits } if *bits >= next.ring.bits() => Err(format!("it moves by {bits} bits")),
         Operation::Sample { bits } => sample(next, *bits),
         Operation::Outside { from, to } => interval(args[0], from.0, to.0),
+        Operation::Clip {} if args[1].high > args[2].low => Err("its lower end may be above its upper end".into()),
         Operation::FloorDivide {} if args[1].low <= 0 => Err("its divisor may be zero or less".into()),
         _ => Ok(()),
     }

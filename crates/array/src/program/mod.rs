@@ -1,18 +1,21 @@
 //! The instructions of a program on arrays, checked when they are read.
 
 mod bounds;
+mod convolution;
 mod function;
 mod json;
 mod named;
 mod operation;
 mod rings;
 mod shapes;
+mod sizes;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use convolution::form;
 pub(crate) use function::{Way, quotient};
 pub use named::Function;
-pub use operation::{Integer, Operation, Ring};
+pub use operation::{Convolved, Integer, Operation, Ring};
 pub(crate) use shapes::Product;
 
 /// One instruction, and what is publicly known of its result.

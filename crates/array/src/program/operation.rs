@@ -38,6 +38,24 @@ pub enum Operation {
         /// Whether they are cut off rounding down, else down or up.
         floor: bool,
     },
+    /// A convolution of images by filters, or one of its two gradients: `gives` says which. Images are batch x channels
+    /// x height x width. Each row of the filters is one filter: its channels, of each its pixels row by row.
+    Convolve {
+        /// What comes out, which says what the arguments are.
+        gives: Convolved,
+        /// Height and width of an image.
+        size: [usize; 2],
+        /// Height and width of a filter.
+        window: [usize; 2],
+        /// Rows and columns from one window to the next.
+        stride: [usize; 2],
+        /// Zeros on each side, above and below, left and right.
+        padding: [usize; 2],
+        /// How many last bits of the product are cut off.
+        cut: usize,
+        /// Whether they are cut off rounding down, else down or up.
+        floor: bool,
+    },
     /// The last bits cut off.
     Truncate {
         /// How many.
@@ -96,6 +114,9 @@ pub enum Operation {
     Maximum {},
     /// The smaller of two.
     Minimum {},
+    /// The first argument where it is between the second and the third, else the nearer one of them. No element of the
+    /// second is above one of the third.
+    Clip {},
     /// The number without its sign.
     Absolute {},
     /// The largest along an axis.
@@ -167,6 +188,18 @@ pub enum Operation {
     },
 }
 
+/// What a convolution gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Convolved {
+    /// The convolution of images by filters.
+    Outputs,
+    /// The gradient of its filters, from images and the gradient of its outputs.
+    Filters,
+    /// The gradient of its images, from filters and the gradient of its outputs.
+    Images,
+}
+
 impl Operation {
     /// Its name, as in the JSON.
     pub fn name(&self) -> String {
@@ -178,10 +211,10 @@ impl Operation {
     pub(super) fn arity(&self) -> Option<usize> {
         Some(match self {
             Self::Input { .. } | Self::Constant { .. } | Self::Sample { .. } => 0,
-            Self::Add {} | Self::Subtract {} | Self::Multiply { .. } | Self::Matmul { .. } => 2,
+            Self::Add {} | Self::Subtract {} | Self::Multiply { .. } | Self::Matmul { .. } | Self::Convolve { .. } => 2,
             Self::Less {} | Self::Equal {} | Self::Both {} | Self::Either {} | Self::Differ {} => 2,
             Self::Maximum {} | Self::Minimum {} | Self::FloorDivide {} | Self::Divide {} => 2,
-            Self::Select {} => 3,
+            Self::Select {} | Self::Clip {} => 3,
             Self::Concatenate { .. } => return None,
             Self::Negate {}
             | Self::Truncate { .. }

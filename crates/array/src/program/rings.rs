@@ -22,7 +22,7 @@ pub fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
         Operation::Multiply { cut, .. } => {
             product(ring, &rings) && rings.contains(&ring) && (ring != Ring::Bits || *cut == 0)
         }
-        Operation::Matmul { .. } => ring != Ring::Bits && product(ring, &rings),
+        Operation::Matmul { .. } | Operation::Convolve { .. } => ring != Ring::Bits && product(ring, &rings),
         Operation::Less {} | Operation::Equal {} => ring == Ring::Bits && rings[0] == rings[1],
         Operation::Outside { .. } => ring == Ring::Bits && rings[0] != Ring::Bits,
         Operation::Not {} | Operation::Both {} | Operation::Either {} | Operation::Differ {} => {
@@ -42,6 +42,7 @@ pub fn check(next: &Instruction, args: &[&Instruction]) -> Result<(), String> {
         | Operation::Sum { .. }
         | Operation::CumulativeSum { .. }
         | Operation::Absolute {}
+        | Operation::Clip {}
         | Operation::Function { .. }
         | Operation::Divide {}
         | Operation::FloorDivide {} => ring != Ring::Bits && rings.iter().all(|&arg| arg == ring),

@@ -45,6 +45,9 @@ fn inexact(program: &Instructions, all: &[Plain]) -> Vec<bool> {
     let whole = match &last.operation {
         Operation::Multiply { cut, .. } => (Operation::Multiply { cut: 0, floor: true }, *cut),
         Operation::Matmul { cut, .. } => (Operation::Matmul { cut: 0, floor: true }, *cut),
+        &Operation::Convolve { gives, size, window, stride, padding, cut, .. } => {
+            (Operation::Convolve { gives, size, window, stride, padding, cut: 0, floor: true }, cut)
+        }
         Operation::Truncate { bits, .. } => (Operation::Reshape {}, *bits),
         _ => return vec![false; last.elements()],
     };
@@ -134,6 +137,92 @@ fn matrices_are_multiplied_as_numpy_does() {
 }
 
 #[test]
+fn a_transposed_factor_is_read_where_it_lies() {
+    let transpose = |axes: &[usize]| json!({"op": "transpose", "axes": axes});
+    for (cut, floor) in [(0, false), (9, false), (9, true)] {
+        let product = json!({"op": "matmul", "cut": cut, "floor": floor});
+        let mut writer = Writer::default();
+        let x = writer.input(&[4, 1, 3, 2], 64, (-3000, 3000));
+        let y = writer.input(&[5, 4, 3], 64, (-(1 << 20), 1 << 20));
+        let [turned_x, turned_y] =
+            [(x, vec![0, 1, 3, 2], vec![4, 1, 2, 3]), (y, vec![0, 2, 1], vec![5, 3, 4])].map(|(from, axes, shape)| {
+                let bounds = if from == x { (-3000, 3000) } else { (-(1 << 20), 1 << 20) };
+                writer.node(transpose(&axes), &[from], &shape, 64, bounds)
+            });
+        writer.node(product.clone(), &[turned_x, turned_y], &[4, 5, 2, 4], 64, (-(1 << 40), 1 << 40));
+        check("product of transposes", &writer);
+        writer.node(product.clone(), &[y, turned_y], &[5, 4, 4], 64, (-(1 << 50), 1 << 50));
+        check("product with the own transpose", &writer);
+        let constant = json!({"op": "constant", "values": ["-3", "17", "5", "11", "2", "0"]});
+        let factor = writer.node(constant, &[], &[2, 3], 64, (-3, 17));
+        let turned = writer.node(transpose(&[1, 0]), &[factor], &[3, 2], 64, (-3, 17));
+        writer.node(product.clone(), &[y, turned], &[5, 4, 2], 64, (-(1 << 40), 1 << 40));
+        check("product with a public transpose", &writer);
+        let other_axes = writer.node(transpose(&[1, 0, 2]), &[y], &[4, 5, 3], 64, (-(1 << 20), 1 << 20));
+        writer.node(product, &[other_axes, turned], &[4, 5, 2], 64, (-(1 << 40), 1 << 40));
+        check("product of other axes", &writer);
+    }
+}
+
+/// What a convolution gives, and the shapes of what it takes and gives: of images, filters and outputs.
+fn convolutions(images: [usize; 4], filters: [usize; 2], outputs: [usize; 4]) -> [(&'static str, [Vec<usize>; 3]); 3] {
+    let [images, filters, outputs] = [images.to_vec(), filters.to_vec(), outputs.to_vec()];
+    [
+        ("outputs", [images.clone(), filters.clone(), outputs.clone()]),
+        ("filters", [images.clone(), outputs.clone(), filters.clone()]),
+        ("images", [filters, outputs, images]),
+    ]
+}
+
+/// A convolution's JSON.
+fn convolve(gives: &str, [size, window, stride, padding]: [[usize; 2]; 4], cut: usize, floor: bool) -> Value {
+    let sizes = json!({"size": size, "window": window, "stride": stride, "padding": padding});
+    let mut operation = json!({"op": "convolve", "gives": gives, "cut": cut, "floor": floor});
+    let (Value::Object(members), Value::Object(sizes)) = (&mut operation, sizes) else { unreachable!("objects") };
+    members.extend(sizes);
+    operation
+}
+
+#[test]
+fn convolutions_have_gradients() {
+    let cases = [
+        ([[3, 4], [2, 3], [1, 1], [0, 0]], convolutions([2, 2, 3, 4], [3, 12], [2, 3, 2, 2])),
+        ([[4, 3], [3, 2], [2, 1], [1, 1]], convolutions([1, 2, 4, 3], [2, 12], [1, 2, 2, 4])),
+        ([[2, 2], [2, 2], [1, 1], [0, 0]], convolutions([0, 1, 2, 2], [2, 4], [0, 2, 1, 1])),
+        ([[2, 2], [2, 2], [1, 1], [0, 0]], convolutions([1, 0, 2, 2], [2, 0], [1, 2, 1, 1])),
+    ];
+    for (sizes, forms) in cases {
+        for (gives, [x, y, shape]) in forms {
+            for (ring, cut, floor) in [(64, 0, false), (64, 9, false), (128, 9, true)] {
+                let inputs: [(&[usize], u32, _); 2] = [(&x, ring, (-3000, 3000)), (&y, ring, (-(1 << 20), 1 << 20))];
+                on(gives, convolve(gives, sizes, cut, floor), &inputs, (&shape, ring, (-(1 << 40), 1 << 40)));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_public_factor_of_a_convolution_is_local_and_bits_are_one() {
+    let sizes = [[3, 3], [2, 2], [1, 1], [0, 0]];
+    for (gives, [x, y, shape]) in convolutions([1, 1, 3, 3], [1, 4], [1, 1, 2, 2]) {
+        for first in [false, true] {
+            let mut writer = Writer::default();
+            let [of_input, of_constant] = if first { [&y, &x] } else { [&x, &y] };
+            let input = writer.input(of_input, 64, (-99, 99));
+            let values: Vec<String> =
+                (0..of_constant.iter().product::<usize>()).map(|i| (i as i64 - 2).to_string()).collect();
+            let constant = writer.node(json!({"op": "constant", "values": values}), &[], of_constant, 64, (-2, 9));
+            let args = if first { [constant, input] } else { [input, constant] };
+            writer.node(convolve(gives, sizes, 0, false), &args, &shape, 64, WIDE);
+            check("public factor of a convolution", &writer);
+            assert_eq!(declared::<Rep3>(&writer.program(), &[2]).rounds, 0);
+        }
+        let inputs: [(&[usize], u32, _); 2] = [(&x, 1, BITS), (&y, 64, (-9, 9))];
+        on("convolution of bits", convolve(gives, sizes, 0, false), &inputs, (&shape, 64, WIDE));
+    }
+}
+
+#[test]
 fn a_public_matrix_is_local() {
     for first in [false, true] {
         let mut writer = Writer::default();
@@ -180,6 +269,27 @@ fn comparisons_are_of_the_widths_that_bounds_say() {
             on("absolute", json!({"op": "absolute"}), &inputs[..1], (&[30], ring, (0, x.1.max(-x.0))));
         }
     }
+}
+
+#[test]
+fn numbers_are_clipped_to_an_interval() {
+    let (x, far) = ((-900, 1 << 30), (1 << 61) - 1);
+    for (bounds, low, high) in [(x, (-5, 5), (5, 9)), (x, (-5, -5), (1 << 20, 1 << 20)), ((-far, far), (-1, 0), (0, 1))]
+    {
+        for ring in [64, 128] {
+            let inputs: [(&[usize], u32, _); 3] = [(&[2, 20], ring, bounds), (&[2, 1], ring, low), (&[], ring, high)];
+            on("clip", json!({"op": "clip"}), &inputs, (&[2, 20], ring, (low.0, high.1)));
+        }
+    }
+    let mut writer = Writer::default();
+    let x = writer.input(&[9], 64, (-900, 900));
+    let [low, high] = [-3, 17]
+        .map(|end: i128| writer.node(json!({"op": "constant", "values": [end.to_string()]}), &[], &[], 64, (end, end)));
+    let larger = writer.node(json!({"op": "maximum"}), &[x, low], &[9], 64, (-3, 900));
+    let clipped = writer.node(json!({"op": "clip"}), &[x, low, high], &[9], 64, (-3, 17));
+    check("clip to public ends", &writer);
+    let [one, both] = [larger, clipped].map(|node| declared::<Rep3>(&writer.program(), &[node]).rounds);
+    assert_eq!(one, both, "both sides take the rounds of one");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What instructions give, on plain integers and index by index.
 
+use tacit_array::program::Convolved;
 use tacit_array::{Instruction, Instructions, Operation, Ring};
 
 /// An array of plain integers.
@@ -79,6 +80,7 @@ fn element(each: &Instruction, args: &[&Plain], index: &[usize]) -> i128 {
         Operation::Negate {} => -of(0),
         Operation::Multiply { cut, .. } => (of(0) * of(1)) >> cut,
         Operation::Matmul { cut, .. } => inner(args, index) >> cut,
+        Operation::Convolve { cut, .. } => convolved(&each.operation, args, index) >> cut,
         Operation::Truncate { bits, .. } | Operation::Floor { bits } => of(0) >> bits,
         Operation::Shift { bits } => of(0) << bits,
         Operation::Widen {} | Operation::Narrow {} | Operation::Count {} | Operation::Broadcast {} => of(0),
@@ -92,6 +94,7 @@ fn element(each: &Instruction, args: &[&Plain], index: &[usize]) -> i128 {
         Operation::Select {} => of(if of(0) == 1 { 1 } else { 2 }),
         Operation::Maximum {} => of(0).max(of(1)),
         Operation::Minimum {} => of(0).min(of(1)),
+        Operation::Clip {} => of(0).max(of(1)).min(of(2)),
         Operation::Absolute {} => of(0).abs(),
         Operation::FloorDivide {} => of(0).div_euclid(of(1)),
         Operation::Function { .. } | Operation::Divide {} | Operation::Sample { .. } => {
@@ -167,6 +170,59 @@ fn inner(args: &[&Plain], index: &[usize]) -> i128 {
     (0..length).map(term).sum()
 }
 
+/// An element of a convolution or of one of its gradients, from all triples of a pixel, one of a filter and an output.
+fn convolved(operation: &Operation, args: &[&Plain], index: &[usize]) -> i128 {
+    let &Operation::Convolve { gives, size, window, stride, padding, .. } = operation else {
+        unreachable!("a convolution")
+    };
+    let outputs = [0, 1].map(|side| (size[side] + 2 * padding[side] - window[side]) / stride[side] + 1);
+    // The pixel of an image that an output and a filter's pixel meet.
+    let met = |output: [usize; 2], of: [usize; 2]| {
+        let at = [0, 1].map(|side| (output[side] * stride[side] + of[side]).checked_sub(padding[side]));
+        let inside = |side: usize| at[side].filter(|&at| at < size[side]);
+        Some([inside(0)?, inside(1)?])
+    };
+    let pixels =
+        |[height, width]: [usize; 2]| (0..height).flat_map(move |row| (0..width).map(move |column| [row, column]));
+    let weight = |[channel, i, j]: [usize; 3]| (channel * window[0] + i) * window[1] + j;
+    let [x, y] = [args[0], args[1]];
+    let mut sum = 0;
+    match gives {
+        Convolved::Outputs => {
+            let &[image, filter, row, column] = index else { unreachable!("four axes") };
+            for channel in 0..x.shape[1] {
+                for [i, j] in pixels(window) {
+                    if let Some([r, c]) = met([row, column], [i, j]) {
+                        sum += x.at(&[image, channel, r, c]) * y.at(&[filter, weight([channel, i, j])]);
+                    }
+                }
+            }
+        }
+        Convolved::Filters => {
+            let (filter, place) = (index[0], index[1]);
+            let [channel, i, j] = [place / (window[0] * window[1]), place / window[1] % window[0], place % window[1]];
+            for image in 0..x.shape[0] {
+                for [row, column] in pixels(outputs) {
+                    if let Some([r, c]) = met([row, column], [i, j]) {
+                        sum += x.at(&[image, channel, r, c]) * y.at(&[image, filter, row, column]);
+                    }
+                }
+            }
+        }
+        Convolved::Images => {
+            let &[image, channel, r, c] = index else { unreachable!("four axes") };
+            for filter in 0..x.shape[0] {
+                for [row, column] in pixels(outputs) {
+                    for [i, j] in pixels(window).filter(|&of| met([row, column], of) == Some([r, c])) {
+                        sum += x.at(&[filter, weight([channel, i, j])]) * y.at(&[image, filter, row, column]);
+                    }
+                }
+            }
+        }
+    }
+    sum
+}
+
 /// An element at an index that may have more axes in front.
 fn part(x: &Plain, index: &[usize]) -> i128 {
     x.at(&index[index.len() - x.shape.len()..])
@@ -176,7 +232,9 @@ fn part(x: &Plain, index: &[usize]) -> i128 {
 /// is cut off.
 pub fn may_be(each: &Instruction, expected: &Plain, cut: &[bool], found: &[i128]) -> bool {
     let dithers = match each.operation {
-        Operation::Multiply { cut, floor } | Operation::Matmul { cut, floor } => cut > 0 && !floor,
+        Operation::Multiply { cut, floor }
+        | Operation::Matmul { cut, floor }
+        | Operation::Convolve { cut, floor, .. } => cut > 0 && !floor,
         Operation::Truncate { floor, .. } => !floor,
         _ => false,
     };

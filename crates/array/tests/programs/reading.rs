@@ -90,6 +90,59 @@ fn shapes_follow() {
 }
 
 #[test]
+fn convolutions_have_room_for_their_filters() {
+    let said = |gives: &str, [size, window, stride, padding]: [[usize; 2]; 4]| {
+        json!({"op": "convolve", "gives": gives, "size": size, "window": window, "stride": stride,
+            "padding": padding, "cut": 0, "floor": false})
+    };
+    let read = |gives: &str, sizes: [[usize; 2]; 4], shapes: [&[usize]; 3]| {
+        let mut second = input(shapes[1], 64, "-8", "7");
+        second["index"] = json!(1);
+        let last = node(said(gives, sizes), &[0, 1], shapes[2], 64, "-999", "999");
+        let text = Value::Array(vec![input(shapes[0], 64, "-8", "7"), second, last]).to_string();
+        serde_json::from_str::<Instructions>(&text).map(|_| ()).map_err(|error| error.to_string())
+    };
+    let (sizes, images, filters, outputs) = ([[3, 4], [2, 2], [1, 1], [1, 0]], [2, 3, 3, 4], [5, 12], [2, 5, 4, 3]);
+    for (gives, shapes) in [
+        ("outputs", [&images[..], &filters[..], &outputs[..]]),
+        ("filters", [&images[..], &outputs[..], &filters[..]]),
+        ("images", [&filters[..], &outputs[..], &images[..]]),
+    ] {
+        assert_eq!(read(gives, sizes, shapes), Ok(()), "{gives}");
+        let no = |sizes: [[usize; 2]; 4], shapes: [&[usize]; 3], says: &str| {
+            let told = read(gives, sizes, shapes).expect_err(gives);
+            assert!(told.contains(says), "{told:?} does not say {says:?}");
+        };
+        for (member, wrong) in [
+            (0, [4, 4]),
+            (0, [0, 4]),
+            (1, [0, 2]),
+            (1, [6, 2]),
+            (2, [0, 1]),
+            (0, [usize::MAX, 4]),
+            (1, [usize::MAX, 2]),
+            (3, [usize::MAX, 0]),
+        ] {
+            let mut sizes = sizes;
+            sizes[member] = wrong;
+            no(sizes, shapes, "does not apply");
+        }
+        no(sizes, [shapes[1], shapes[0], shapes[2]], "does not apply");
+        no(sizes, [&[2], shapes[1], shapes[2]], "does not apply");
+        no(sizes, [shapes[0], &[], shapes[2]], "does not apply");
+        let mut larger = shapes[2].to_vec();
+        larger[0] += 1;
+        no(sizes, [shapes[0], shapes[1], &larger], "its shape is");
+    }
+    let far = [[1, 1 << 20], [1 << 20, 1], [1, 1], [(1 << 20) - 1, 0]];
+    let told = read("outputs", far, [&[1, 1, 1, 1 << 20], &[1, 1 << 20], &[1, 1, 1 << 20, 1 << 20]]);
+    assert!(told.is_err_and(|told| told.contains("too many elements") || told.contains("does not apply")));
+    let spread = [[1, 1 << 20], [1 << 20, 1], [1 << 20, 1 << 20], [(1 << 20) - 1, 0]];
+    let told = read("outputs", spread, [&[1, 1, 1, 1 << 20], &[1, 1 << 20], &[1, 1, 1, 1]]);
+    assert!(told.is_err_and(|told| told.contains("does not apply")));
+}
+
+#[test]
 fn rings_fit() {
     let ringed = |operation: Value, ring: u32| refused(node(operation, &[0], &[2, 3], ring, "0", "1"), "rings of [64]");
     ringed(json!({"op": "negate"}), 128);
@@ -121,6 +174,7 @@ fn bounds_stay_in_the_ring_with_two_bits_to_spare() {
     refused(node(json!({"op": "shift", "bits": 64}), &[0], &[2, 3], 64, "-8", "8"), "it moves by 64 bits");
     let product = json!({"op": "multiply", "cut": 30, "floor": false});
     refused(node(product, &[0, 0], &[2, 3], 64, "0", "4294967298"), "leaves the ring before it is cut");
+    refused(node(json!({"op": "clip"}), &[0, 0, 0], &[2, 3], 64, "-8", "8"), "its lower end may be above its upper");
     refused(node(json!({"op": "floor_divide"}), &[0, 0], &[2, 3], 64, "-8", "8"), "its divisor may be zero");
     let outside =
         |from: &str, to: &str| node(json!({"op": "outside", "from": from, "to": to}), &[0], &[2, 3], 1, "0", "1");

@@ -40,6 +40,37 @@ fn what_is_alike_and_ready_shares_its_rounds() {
 }
 
 #[test]
+fn convolutions_and_products_of_matrices_share_their_rounds() {
+    let mut writer = Writer::default();
+    let image = writer.input(&[1, 1, 3, 3], 64, BOUNDS);
+    let filter = writer.input(&[2, 4], 64, BOUNDS);
+    let outputs = writer.input(&[1, 2, 2, 2], 64, BOUNDS);
+    let convolve = |gives: &str| {
+        json!({"op": "convolve", "gives": gives, "size": [3, 3], "window": [2, 2], "stride": [1, 1],
+            "padding": [0, 0], "cut": 8, "floor": false})
+    };
+    let wide = (-1 << 20, 1 << 20);
+    let matrix = json!({"op": "matmul", "cut": 8, "floor": false});
+    let last = [
+        writer.node(convolve("filters"), &[image, outputs], &[2, 4], 64, wide),
+        writer.node(convolve("images"), &[filter, outputs], &[1, 1, 3, 3], 64, wide),
+        writer.node(matrix, &[image, image], &[1, 1, 3, 3], 64, wide),
+    ];
+    let program = writer.program();
+    let [one, all] = [&last[..1], &last[..]].map(|outputs| declared::<Rep3>(&program, outputs).rounds);
+    assert_eq!(one, all);
+    let given = drawn(&program, &mut Prg::new(&seed("convolutions")));
+    let expected = super::plain::results(&program, &given);
+    for seen in on_nodes::<Rep3>(&program, &given, &last) {
+        for (found, &node) in seen.results.iter().zip(&last) {
+            let near =
+                found.iter().zip(&expected[node].values).all(|(found, expected)| (0..=1).contains(&(found - expected)));
+            assert!(near, "{found:?}, not {:?}", expected[node].values);
+        }
+    }
+}
+
+#[test]
 fn lines_of_several_arrays_share_their_rounds() {
     for operation in [
         json!({"op": "largest", "axis": 0}),

@@ -10,6 +10,7 @@ from tacit.plan.algebra.bounds import Range
 from tacit.plan.facts.kinds import Kind, width_of
 from tacit.plan.physical.operators import Instruction, Parameter
 from tacit.plan.programs import operations as ops
+from tacit.plan.programs.clips import Clip, clips
 from tacit.plan.programs.facts import SLACK, Array, Shape
 from tacit.plan.programs.forms import name_of, parameters
 from tacit.plan.programs.nodes import Node, is_checked, reachable, uses
@@ -51,7 +52,9 @@ class Lowered:
 def lower_program(outputs: Mapping[str, Node]) -> Lowered:
     """The instructions that compute outputs. Raises ProgramError for what no engine does."""
     nodes = reachable(outputs.values())
-    lowering = _Lowering(_fused(nodes, outputs))
+    found = clips(nodes, {node.number for node in outputs.values()})
+    fused = _fused(nodes, outputs) | {each.inner.number for each in found.values()}
+    lowering = _Lowering(fused, found)
     for node in nodes:
         lowering.add(node)
     places = {name: lowering.places[node.number] for name, node in outputs.items()}
@@ -66,7 +69,7 @@ def _fused(nodes: list[Node], outputs: Mapping[str, Node]) -> frozenset[int]:
     return frozenset(
         node.number
         for node in nodes
-        if isinstance(node.operation, ops.Multiply | ops.MatMul)
+        if isinstance(node.operation, ops.Multiply | ops.Bilinear)
         and node.number not in shown
         and all(arg.array.dtype != "bool" for arg in node.args)
         and [isinstance(each.operation, ops.Truncate) for each in takers.get(node.number, [])] == [True]
@@ -75,12 +78,15 @@ def _fused(nodes: list[Node], outputs: Mapping[str, Node]) -> frozenset[int]:
 
 @dataclass
 class _Lowering:
-    """fused: products without an instruction of their own. places: where a node's result is, by its number.
+    """fused: nodes without an instruction of their own. clips: by the numbers of what gives them.
+
+    places: where a node's result is, by its number.
 
     checks: the nodes with bounds that are checked, each with the place of the bits that say where they do not hold.
     """
 
     fused: frozenset[int]
+    clips: Mapping[int, Clip]
     instructions: list[Instruction] = field(default_factory=list)
     inputs: list[Node] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)
@@ -148,9 +154,12 @@ class _Lowering:
                 return self._made(node, "sample", (), bits=bits)
             case ops.Truncate(bits, floor) if node.args[0].number in self.fused:
                 product = node.args[0]
-                return self._made(node, _name(product), product.args, cut=_cut(node, bits), floor=floor)
-            case ops.Multiply() | ops.MatMul():
-                return self._made(node, _name(node), node.args, cut=0, floor=False)
+                return self._product(node, product, _cut(node, bits), floor)
+            case ops.Minimum() if node.number in self.clips:
+                clip = self.clips[node.number]
+                return self._made(node, "clip", (clip.number, clip.low, clip.high))
+            case ops.Multiply() | ops.MatMul() | ops.Convolve():
+                return self._product(node, node, 0, False)
             case ops.Truncate(bits) | ops.Floor(bits):
                 _cut(node, bits)
                 return self._made(node, _name(node), node.args, **parameters(node.operation))
@@ -162,6 +171,11 @@ class _Lowering:
                 return self._made(node, "function", node.args, name=name)
             case operation:
                 return self._made(node, _name(node), node.args, **_tuples(parameters(operation)))
+
+    def _product(self, node: Node, product: Node, cut: int, floor: bool) -> Instruction:
+        """A product, and what is cut off it."""
+        sizes = _tuples(parameters(product.operation))
+        return self._made(node, _name(product), product.args, **sizes, cut=cut, floor=floor)
 
     def _made(self, node: Node, op: str, args: tuple[Node, ...], **parameters: Parameter) -> Instruction:
         return instruction_of(node.array, op, tuple(self.places[arg.number] for arg in args), **parameters)

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tacit.plan.programs.clips import clips
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.nodes import Node, is_checked, uses
 from tacit.plan.programs.operations import (
     Absolute,
     Add,
+    Bilinear,
     Both,
     Check,
+    Convolve,
     Count,
     Differ,
     Divide,
@@ -89,8 +92,9 @@ FUNCTIONS: dict[FunctionName, Cost] = {
     "sin": Cost(4, 50),
     "cos": Cost(4, 50),
 }
-CLIPPED = Cost(11, 203)
-"""What sigmoid, tanh and erf cost more where their argument may leave the interval of their series."""
+CLIPPED, CLIPPED_BITS = Cost(11, 203), 32
+"""What sigmoid, tanh and erf cost more where their argument may leave the interval of their series, for this many
+bits of it."""
 SERIES = {"sigmoid": 16, "tanh": 5, "erf": 3}
 BYTES_PER_BIT = 1.2
 SORT_BYTES_PER_BIT, SORT_ROUNDS_PER_BIT = 52.0, 3
@@ -101,8 +105,11 @@ LINEAR = (Add, Subtract, Negate, Sum, Reshape, Transpose, Slice, Truncate)
 
 
 def costs(nodes: Sequence[Node]) -> dict[int, Cost]:
-    """What each node costs, by its number. Products that are added up and truncated are sent once, at the end."""
+    """What each node costs, by its number. Products that are added up and truncated are sent once, at the end. Both
+    comparisons of a clip share their rounds.
+    """
     takers = uses(nodes)
+    together = {each.inner.number for each in clips(nodes).values()}
     unsent: set[int] = set()
     found = {}
     for node in nodes:
@@ -115,12 +122,14 @@ def costs(nodes: Sequence[Node]) -> dict[int, Cost]:
             unsent.add(node.number)
         last = (product or sums) and not (waits and not isinstance(taken[0], Truncate))
         found[node.number] = _sent(node, PRODUCT) if last else FREE if product or sums else _cost(node, fused)
+        if node.number in together:
+            found[node.number] = Cost(0, found[node.number].bytes)
     return found
 
 
 def _is_private_product(node: Node) -> bool:
     """Whether a node is a product of private numbers; those by bits are choices."""
-    private = isinstance(node.operation, Multiply | MatMul) and not any(arg.is_public for arg in node.args)
+    private = isinstance(node.operation, Multiply | Bilinear) and not any(arg.is_public for arg in node.args)
     return private and all(arg.array.dtype != "bool" for arg in node.args)
 
 
@@ -138,7 +147,7 @@ def _one(node: Node, fused: bool) -> Cost:
     """For one element of the result, or of a sorted axis."""
     args = [arg.array for arg in node.args]
     match node.operation:
-        case Multiply() | MatMul():
+        case Multiply() | MatMul() | Convolve():
             return FREE if any(arg.is_public for arg in node.args) else CHOOSE
         case Truncate(_, floor):
             return (FLOOR_AFTER_PRODUCT if floor else DITHER_AFTER_PRODUCT) if fused else FLOOR if floor else DITHER
@@ -174,7 +183,8 @@ def _long(node: Node, args: Sequence[Array]) -> Cost:
         case Function(name):
             limit = SERIES.get(name)
             inside = limit is None or args[0].largest <= limit << max(args[0].fraction, 0)
-            return FUNCTIONS[name] if inside else FUNCTIONS[name].then(CLIPPED)
+            wider = 2 * BYTES_PER_BIT * (args[0].largest.bit_length() - CLIPPED_BITS)
+            return FUNCTIONS[name].then(FREE if inside else Cost(CLIPPED.rounds, CLIPPED.bytes + wider))
         case Largest(axis) | Smallest(axis) | Place(axis):
             return _tournament(args[0], axis, isinstance(node.operation, Place))
         case Sort() | Order():

@@ -29,6 +29,7 @@ from tacit.plan.programs.operations import (
     Check,
     Concatenate,
     Constant,
+    Convolve,
     Count,
     CumulativeSum,
     Differ,
@@ -68,6 +69,7 @@ from tacit.plan.programs.operations import (
     Widen,
 )
 from tacit.plan.programs.quotients import quotient
+from tacit.plan.programs.windows import convolved
 
 Integers = numpy.ndarray[Any, numpy.dtype[numpy.object_]]
 """An array of Python integers."""
@@ -208,6 +210,8 @@ def _exactly(node: Node, args: list[Integers]) -> Any:
             return a * args[1]
         case MatMul():
             return numpy.matmul(a, args[1])
+        case Convolve():
+            return convolved(node.operation, a, args[1])
         case FloorDivide():
             return a // args[1]
         case Maximum():

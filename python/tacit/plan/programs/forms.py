@@ -13,7 +13,7 @@ from tacit.plan.programs.refusals import ProgramError
 
 PLAIN: tuple[type[Operation], ...] = tuple(
     each
-    for group in (ops.MatMul, ops.Logic, ops.Arithmetic, ops.Format, ops.Shaping, ops.Along)
+    for group in (ops.Bilinear, ops.Logic, ops.Arithmetic, ops.Format, ops.Shaping, ops.Along)
     for each in (get_args(group) or (group,))
     if each is not ops.Known
 )
@@ -118,6 +118,13 @@ def _triple(value: Any) -> tuple[int, ...]:
     return found
 
 
+def _pair(value: Any) -> tuple[int, ...]:
+    found = items(count, 2)(value)
+    if len(found) != 2:
+        raise ValueError
+    return found
+
+
 READERS: dict[str, Callable[[Any], Any]] = {
     "bits": count,
     "floor": flag,
@@ -129,6 +136,11 @@ READERS: dict[str, Callable[[Any], Any]] = {
     "dtype": word(*DTYPES),
     "name": word(*get_args(ops.FunctionName)),
     "shape": items(count, MOST_AXES),
+    "gives": word(*get_args(ops.Gives)),
+    "size": _pair,
+    "window": _pair,
+    "stride": _pair,
+    "padding": _pair,
     "axes": items(count, MOST_AXES),
     "ranges": items(_triple, MOST_AXES),
     "positions": items(count),

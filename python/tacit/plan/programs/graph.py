@@ -16,7 +16,7 @@ from tacit.plan.programs.infer_format import coarser
 from tacit.plan.programs.inference import inferred
 from tacit.plan.programs.limits import MOST_ENCODED, MOST_ERROR
 from tacit.plan.programs.nodes import Node
-from tacit.plan.programs.operations import Known, MatMul, Multiply, Operation, Truncate
+from tacit.plan.programs.operations import Bilinear, Known, Multiply, Operation, Truncate
 from tacit.plan.programs.refusals import OutOfDomain, ProgramError, TooWide
 
 ERROR_STEPS = 1 << 32
@@ -121,7 +121,7 @@ def _is_cut_product(operation: Operation, args: tuple[Node, ...]) -> bool:
     return (
         isinstance(operation, Truncate)
         and not operation.floor
-        and isinstance(args[0].operation, Multiply | MatMul)
+        and isinstance(args[0].operation, Multiply | Bilinear)
         and not any(factor.is_public or factor.array.dtype == "bool" for factor in args[0].args)
     )
 

@@ -8,6 +8,7 @@ from tacit.plan.programs import infer_along as along
 from tacit.plan.programs import infer_arithmetic as arithmetic
 from tacit.plan.programs import infer_format as formats
 from tacit.plan.programs.facts import Array, norm1, norm2
+from tacit.plan.programs.infer_convolution import convolve
 from tacit.plan.programs.infer_functions import function
 from tacit.plan.programs.infer_shaping import shaped
 from tacit.plan.programs.limits import MOST_BELOW
@@ -21,6 +22,7 @@ from tacit.plan.programs.operations import (
     Check,
     Concatenate,
     Constant,
+    Convolve,
     Count,
     CumulativeSum,
     Differ,
@@ -79,6 +81,8 @@ def inferred(operation: Operation, nodes: tuple[Node, ...]) -> Array:
             return arithmetic.multiply(args[0], args[1], nodes[0] is nodes[1])
         case MatMul():
             return arithmetic.matmul(args[0], args[1], *column_norms(nodes[1]))
+        case Convolve():
+            return convolve(operation, *args)
         case Divide(fraction):
             return arithmetic.divide(args[0], args[1], fraction)
         case FloorDivide():

@@ -19,7 +19,7 @@ MOST_MOVED = 1 << 13
 """The most bits after the point, all but the last ones zero. The smallest factors move it by 1,074 bits."""
 
 PAIRS = (
-    ops.Add | ops.Subtract | ops.Multiply | ops.MatMul | ops.Less | ops.Equal | ops.Both | ops.Either | ops.Differ
+    ops.Add | ops.Subtract | ops.Multiply | ops.Bilinear | ops.Less | ops.Equal | ops.Both | ops.Either | ops.Differ
     | ops.Maximum | ops.Minimum | ops.Divide | ops.FloorDivide
 )  # fmt: skip
 ONE_FORMAT = (
@@ -37,7 +37,7 @@ def check(operation: Operation, nodes: tuple[Node, ...]) -> None:
     _types(operation, args)
     if isinstance(operation, ONE_FORMAT):
         _one_format(args[1:] if isinstance(operation, ops.Select) else args)
-    if isinstance(operation, ops.Multiply | ops.MatMul | ops.Divide):
+    if isinstance(operation, ops.Multiply | ops.Bilinear | ops.Divide):
         _one_ring(args)
     _parameters(operation, args[0])
     if isinstance(operation, ops.Along | ops.Shaping):

@@ -65,6 +65,28 @@ class MatMul:
     """a @ b, with the bits after the point of both. One communication, whatever the inner length."""
 
 
+Gives = Literal["outputs", "filters", "images"]
+Pair = tuple[int, int]
+"""A height and a width, or rows and columns."""
+
+
+@dataclass(frozen=True)
+class Convolve:
+    """A convolution of images and filters, or a gradient of one, with the bits after the point of both operands.
+
+    Images and outputs are (images, channels, height, width), filters (filters, channels x height x width of a window):
+    a row each, not flipped. gives: "outputs" of images and filters; the gradient of "filters" from images and that of
+    the outputs; the gradient of "images" from filters and that of the outputs. size, window: of an image and a filter.
+    padding: zeros on each side. One communication, however many terms.
+    """
+
+    gives: Gives
+    size: Pair
+    window: Pair
+    stride: Pair
+    padding: Pair
+
+
 @dataclass(frozen=True)
 class Truncate:
     """The last bits cut off: rounded down if floor, else down or up, with a mean error of zero."""
@@ -308,9 +330,10 @@ class Check:
     high: int
 
 
+Bilinear = MatMul | Convolve
 Logic = Less | Equal | Not | Both | Either | Differ | Count | Select
 Arithmetic = Add | Subtract | Negate | Multiply | Maximum | Minimum | Absolute | Function | Divide | FloorDivide
 Format = Truncate | Floor | Shift | Scale | Cast | Widen | Narrow | Known | Check
 Shaping = Reshape | Transpose | Broadcast | Slice | Take | Concatenate
 Along = Sum | CumulativeSum | Largest | Smallest | Place | Sort | Order
-Operation = Input | Constant | Sample | MatMul | Logic | Arithmetic | Format | Shaping | Along
+Operation = Input | Constant | Sample | Bilinear | Logic | Arithmetic | Format | Shaping | Along

@@ -34,6 +34,7 @@ RULES: tuple[tuple[str, Rule], ...] = (
     ("common factor", sums.common_factor),
     ("sum of products as one product", sums.inner_product),
     ("late truncation", sums.late_truncation),
+    ("functions of numbers that are not cut", functions.untruncated_argument),
 )
 
 MOST_PASSES = 64

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
+from math import prod
 
 from tacit.plan.programs import shapes
 from tacit.plan.programs.arithmetic import add, counted, kept_of, multiply
 from tacit.plan.programs.facts import norm1
 from tacit.plan.programs.formats import Product, product, truncated
 from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.infer_convolution import Sizes, sizes_of
 from tacit.plan.programs.inference import column_norms
 from tacit.plan.programs.nodes import Node
-from tacit.plan.programs.operations import MatMul
+from tacit.plan.programs.operations import Convolve, MatMul
 from tacit.plan.programs.public import Operand, Public, factor
 from tacit.plan.programs.reductions import total
 from tacit.plan.programs.refusals import OutOfDomain, TooWide
@@ -38,49 +41,89 @@ def matmul(graph: Graph, a: Operand, b: Operand) -> Node:
         left = factor(graph, a, b.array, column_norms(b)[0], relative=False)
         return product(graph, _matmul(graph), left.node, b, left.kept)
     kept = kept_of(a, b)
-    return _split(graph, a, b, kept) or product(graph, _matmul(graph), a, b, kept)
+    inner = a.array.columns
+    along = Along(inner, (len(a.array.shape) - 1, max(len(b.array.shape) - 2, 0)), (1, 1), inner)
+    return _split(graph, _matmul(graph), a, b, kept, along) or product(graph, _matmul(graph), a, b, kept)
 
 
 def _shape(a: Operand) -> tuple[int, ...]:
     return a.array.shape if isinstance(a, Node) else a.shape
 
 
-def _split(graph: Graph, a: Node, b: Node, kept: int | None) -> Node | None:
+def convolve(graph: Graph, operation: Convolve, a: Operand, b: Operand) -> Node:
+    """A convolution of images by filters, or one of its gradients."""
+    a, b = counted(graph, a), counted(graph, b)
+    sizes = sizes_of(operation, _shape(a), _shape(b))
+    multiply: Product = lambda x, y: graph.make(operation, x, y)  # noqa: E731
+    if isinstance(b, Public):
+        assert isinstance(a, Node)
+        right = factor(graph, b, a.array, sizes.terms * a.array.largest, relative=False)
+        return product(graph, multiply, a, right.node, right.kept)
+    if isinstance(a, Public):
+        reach = norm1(b.array) if operation.gives == "outputs" else sizes.terms * b.array.largest
+        left = factor(graph, a, b.array, reach, relative=False)
+        return product(graph, multiply, left.node, b, left.kept)
+    kept = kept_of(a, b)
+    return _split(graph, multiply, a, b, kept, _along(sizes)) or product(graph, multiply, a, b, kept)
+
+
+def _along(sizes: Sizes) -> Along:
+    """Channels, images or filters: what a convolution adds up along."""
+    match sizes.operation.gives:
+        case "outputs":
+            return Along(sizes.channels, (1, 1), (1, prod(sizes.operation.window)), sizes.terms)
+        case "filters":
+            return Along(sizes.images, (0, 0), (1, 1), sizes.terms)
+        case "images":
+            return Along(sizes.filters, (0, 1), (1, 1), sizes.terms)
+
+
+@dataclass(frozen=True)
+class Along:
+    """What a product adds up along. axes: of both operands. each: how many places of them are one. terms: of a sum."""
+
+    length: int
+    axes: tuple[int, int]
+    each: tuple[int, int]
+    terms: int
+
+
+def _split(graph: Graph, multiply: Product, a: Node, b: Node, kept: int | None, along: Along) -> Node | None:
     """A long sum in parts, each cut off by itself, where it fits 64 bits only so."""
-    if kept is None or 128 in (a.array.ring, b.array.ring) or _fits(graph, a, b):
+    if kept is None or 128 in (a.array.ring, b.array.ring) or _fits(multiply, a, b):
         return None
-    inner = a.array.columns
     for count in PARTS:
-        if count >= inner:
+        if count >= along.length:
             return None
         try:
-            return _sum_of_parts(graph, a, b, kept, [inner * each // count for each in range(count + 1)])
+            return _sum_of_parts(graph, multiply, a, b, kept, along, count)
         except TooWide:
             continue
     return None
 
 
-def _fits(graph: Graph, a: Node, b: Node) -> bool:
+def _fits(multiply: Product, a: Node, b: Node) -> bool:
     try:
-        graph.make(MatMul(), a, b)
+        multiply(a, b)
     except TooWide:
         return False
     return True
 
 
-def _sum_of_parts(graph: Graph, a: Node, b: Node, kept: int, cuts: list[int]) -> Node:
-    rows = max(len(b.array.shape) - 2, 0)
+def _sum_of_parts(graph: Graph, multiply: Product, a: Node, b: Node, kept: int, along: Along, count: int) -> Node:
+    cuts = pairwise(along.length * each // count for each in range(count + 1))
     pieces = [
-        graph.make(
-            MatMul(),
-            part(graph, a, len(a.array.shape) - 1, start, stop),
-            part(graph, b, rows, start, stop),
+        multiply(
+            *(
+                part(graph, node, axis, start * each, stop * each)
+                for node, axis, each in zip((a, b), along.axes, along.each, strict=True)
+            )
         )
-        for start, stop in pairwise(cuts)
+        for start, stop in cuts
     ]
     short = [truncated(graph, piece, piece.array.fraction - kept) for piece in pieces]
     found = reduce(lambda x, y: add(graph, x, y), short)
-    graph.notes[found.number] = f"a sum of {a.array.columns} products in {len(pieces)} parts, to fit 64 bits"
+    graph.notes[found.number] = f"a sum of {along.terms} products in {len(pieces)} parts, to fit 64 bits"
     return found
 
 

@@ -5,12 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 from tacit.plan.programs.arithmetic import by_public, quotient
+from tacit.plan.programs.costs import SERIES
+from tacit.plan.programs.facts import RINGS
 from tacit.plan.programs.formats import truncated, with_fraction
 from tacit.plan.programs.limits import MOST_FOLDED
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Add, Constant, Divide, Function, MatMul, Multiply, Truncate
 from tacit.plan.programs.public import Public, number
 from tacit.plan.programs.rewriting import Site
+
+MOST_OF_ANGLE = 56
+"""Bits after the point of an argument and of the result together, for which an angle's error leaves the function's own
+below what is declared: the factor that makes an angle of the argument is an integer modulo 2^64."""
 
 GUARD = 4
 """More bits after the point for a product that another one multiplies, so that its error grows no larger."""
@@ -113,6 +119,24 @@ def inverse_root(site: Site) -> Node | None:
         return inverse
     found = graph.make(Multiply(), top, inverse)
     return truncated(graph, found, found.array.fraction - node.array.fraction)
+
+
+def untruncated_argument(site: Site) -> Node | None:
+    """A function by a Fourier series takes its argument before the last bits are cut off: the ring reduces the angle.
+
+    Condition: nothing else takes the argument, and angles are exact enough. Where the argument may leave the interval
+    of the series, its comparisons have more bits.
+    """
+    graph, node = site.graph, site.node
+    if not isinstance(node.operation, Function) or node.operation.name not in SERIES:
+        return None
+    (cut,) = node.args
+    if not isinstance(cut.operation, Truncate) or not site.is_single(cut):
+        return None
+    (whole,) = cut.args
+    if whole.array.ring != RINGS[0] or whole.array.fraction + node.operation.fraction > MOST_OF_ANGLE:
+        return None
+    return graph.make(node.operation, whole)
 
 
 def product_order(site: Site) -> Node | None:

@@ -9,6 +9,7 @@ from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import (
     Add,
+    Bilinear,
     MatMul,
     Multiply,
     Negate,
@@ -37,7 +38,7 @@ def common_factor(site: Site) -> Node | None:
     if first.operation != second.operation or any(x.is_public for x in (*first.args, *second.args)):
         return None
     for at, other in ((0, 0), (1, 1), (0, 1), (1, 0)):
-        if at != other and isinstance(first.operation, MatMul):
+        if at != other and isinstance(first.operation, Bilinear):
             continue
         if first.args[at] is second.args[other]:
             rest = first.args[1 - at], second.args[1 - other]
@@ -55,8 +56,8 @@ def _product(site: Site, node: Node) -> tuple[Node, int] | None:
         return None
     if isinstance(node.operation, Truncate):
         inner, bits = node.args[0], node.operation.bits
-        return (inner, bits) if isinstance(inner.operation, Multiply | MatMul) and site.is_single(inner) else None
-    return (node, 0) if isinstance(node.operation, Multiply | MatMul) else None
+        return (inner, bits) if isinstance(inner.operation, Multiply | Bilinear) and site.is_single(inner) else None
+    return (node, 0) if isinstance(node.operation, Multiply | Bilinear) else None
 
 
 def inner_product(site: Site) -> Node | None:
