@@ -7,7 +7,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from tacit.local.average import average, whole_number, wide
-from tacit.local.fractions import rounded
+from tacit.local.fractions import rounded, told
 from tacit.local.sql_types import cast, literal
 from tacit.local.statistics import covariance, half, interpolated
 from tacit.plan.algebra.functions import FUNCTIONS
@@ -109,6 +109,13 @@ def _rounded(call: Call, args: list[exp.Expr]) -> exp.Expr:
     return rounded(args, [each.type for each in call.args[:2]], call.type)
 
 
+def _told(call: Call, args: list[exp.Expr]) -> exp.Expr:
+    assert call.op in ("numerator", "denominator"), "parts of a fraction"
+    shift, most, steps = (each.value for each in call.args[1:] if isinstance(each, Literal))
+    assert isinstance(shift, int) and isinstance(most, int) and isinstance(steps, int), "constants"
+    return told(call.op, args[0], (shift, most, steps), call.type)
+
+
 def _half(call: Call, args: list[exp.Expr]) -> exp.Expr:
     return half(args[0], call.args[0].type, call.type)
 
@@ -125,6 +132,8 @@ OTHERS: dict[str, Callable[[Call, list[exp.Expr]], exp.Expr]] = {
     "root": _root,
     "interpolate": _interpolated,
     "half": _half,
+    "numerator": _told,
+    "denominator": _told,
     "ratio": _ratio,
     "rounded": _rounded,
 }

@@ -8,13 +8,14 @@ from typing import Protocol
 
 from sqlglot import exp
 
+from tacit.plan.algebra.quotient_keys import QuotientKey, quotient_key
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import AggregateFunction, ColumnRef, Expr, Rank
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer, sql_name
 from tacit.sql import arithmetic
 from tacit.sql.coercion import NULL, Mismatch
 from tacit.sql.correlation import without_around
-from tacit.sql.proportional import Proportional, proportional
+from tacit.sql.proportional import Proportional, proportional, with_common_denominator
 from tacit.sql.text import Text
 
 
@@ -102,10 +103,20 @@ def measure(call: Aggregated, group: Group) -> tuple[Expr, Proportional | None]:
     found = [_bound(each, group) for each in call.arguments[:1]]
     if len(call.arguments) != 1 or not isinstance(found[0].type, Double):
         return arguments(call, group, 1)[0], None
-    known = proportional(found[0])
+    known = proportional(found[0]) or with_common_denominator(found[0])
     if known is None or (call.distinct and not known.is_told):
         raise _of_double(call, group)
     return known.number, known
+
+
+def ordered(call: Aggregated, group: Group) -> tuple[Expr, Proportional | QuotientKey | None]:
+    """The one argument, of a DOUBLE the exact number in whose order it is, or against it: no sum is of these."""
+    found = [_bound(each, group) for each in call.arguments[:1]]
+    if len(call.arguments) == 1 and isinstance(found[0].type, Double) and proportional(found[0]) is None:
+        key = quotient_key(found[0])
+        if key is not None and (key.is_told or not call.distinct):
+            return key.number, key
+    return measure(call, group)
 
 
 def _of_double(call: Aggregated, group: Group) -> Exception:

@@ -21,6 +21,7 @@ from tacit.sql.aggregate_calls import (
     measure,
     number_of,
     numbers,
+    ordered,
     place,
     read,
     truth,
@@ -65,7 +66,7 @@ def _count(call: Aggregated, group: Group) -> Expr:
     if len(call.arguments) > 1:
         instead = "count the rows of a SELECT DISTINCT subquery"
         raise group.text.unsupported(call.node, "COUNT of several columns", instead)
-    argument = filtered(measure(call, group)[0], call, group)
+    argument = filtered(ordered(call, group)[0], call, group)
     return group.output("count_distinct", argument, call.node) if call.distinct else group.counted(argument, call.node)
 
 
@@ -112,7 +113,7 @@ def _greatest(call: Aggregated, group: Group) -> Expr:
 
 def _outer(function: AggregateFunction, turned: AggregateFunction, call: Aggregated, group: Group) -> Expr:
     """The least or greatest value, of a falling DOUBLE that of the other end."""
-    number, part = measure(call, group)
+    number, part = ordered(call, group)
     argument = filtered(number, call, group)
     if part is None:
         return group.output(function, argument, call.node)

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import isfinite
+from fractions import Fraction
+from math import isfinite, lcm
+from typing import Final
 
+from tacit.plan.algebra import bounds
 from tacit.plan.algebra.bounds import is_told_by_double
-from tacit.plan.algebra.fractions import quotient, rounded, rounding
+from tacit.plan.algebra.fractions import Quotient, quotient, rounded, rounding
 from tacit.plan.algebra.relations import Call, Expr, Literal
 from tacit.plan.algebra.types import Decimal, Double, Integer
 from tacit.sql.coercion import coerce
+
+MOST_DIVISORS: Final = 128
+"""Of more whole numbers in a row no common multiple has fewer than a hundred bits."""
+MOST_BITS: Final = 96
+"""Of what is added up: 32 more are for the number of rows."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +45,38 @@ def proportional(expr: Expr) -> Proportional | None:
         return None
     number, factor = found
     return Proportional(number, _with_number(expr, number), factor > 0)
+
+
+def with_common_denominator(expr: Expr) -> Proportional | None:
+    """A quotient by whole numbers within narrow bounds, which have a common multiple: that many times it is exact.
+
+    The nodes add exact numbers, so that the total is rounded once. DuckDB rounds each quotient and each sum.
+    """
+    found = quotient(expr)
+    if found is None:
+        return None
+    low, high = bounds.range_of(found.denominator.type)
+    if high - low > MOST_DIVISORS:
+        return None
+    multiple = lcm(*(abs(each) for each in range(low, high + 1) if each))
+    number = rounded(Quotient(found.numerator, found.denominator, multiple), "trunc", 0)
+    if number is None or _bits(number) > MOST_BITS:
+        return None
+    factor = Fraction(found.times, found.by * multiple)
+    value = Call("div", (_times(number, factor.numerator), _constant(factor.denominator)), Double(), number.nullable)
+    return Proportional(number, value, factor > 0)
+
+
+def _times(number: Expr, by: int) -> Expr:
+    return number if by == 1 else Call("mul", (number, _constant(by)), Double(), number.nullable)
+
+
+def _constant(value: int) -> Expr:
+    return coerce(Literal(value, Integer(value, value, "HUGEINT")), Double())
+
+
+def _bits(expr: Expr) -> int:
+    return max(map(abs, bounds.range_of(expr.type))).bit_length()
 
 
 def _number(expr: Expr) -> tuple[Expr, float] | None:

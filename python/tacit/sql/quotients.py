@@ -17,6 +17,7 @@ from tacit.plan.algebra.relations import Call, Expr, Literal, Operator
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer
 from tacit.sql import arithmetic
 from tacit.sql.coercion import MOST_DIGITS, coerce, decimal_literal
+from tacit.sql.told_quotients import of_told
 
 ONE = Literal(1, Integer(1, 1, "INTEGER"))
 _LARGEST = 10**MOST_DIGITS - 1
@@ -42,6 +43,8 @@ def comparison(op: Operator, a: Expr, b: Expr, position: Position | None) -> Exp
         return _aligned(op, a, b, position)
     if not any(is_quotient(each) for each in (a, b)):
         return arithmetic.comparison(op, a, b, position)
+    if (found := of_told(op, a, b, position)) is not None:
+        return found
     try:
         return _compared(op, _read(a), _read(b), position)
     except _NoQuotient:

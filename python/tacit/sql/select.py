@@ -11,6 +11,7 @@ from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import columns_of, fields, names
 from tacit.sql.correlation import without_around
 from tacit.sql.distinct_on import distinct_terms, first_rows
+from tacit.sql.divided_columns import divided
 from tacit.sql.expressions import Expressions, conjuncts
 from tacit.sql.from_clause import From
 from tacit.sql.grouping import Grouping, has_aggregate
@@ -124,8 +125,12 @@ class Select:
         sets = [[]] if group is None else self._group_keys(group, items)
         if group is not None and group.args.get("all") and sets == [[]] and not aggregated:
             return None  # Of the rows nothing is shown: DuckDB groups nothing.
-        argument = self._expressions("the argument of an aggregate").bind
+        argument = self._divided(self._expressions("the argument of an aggregate"))
         return Grouping(source, sets, argument, self.clause.taken, self.text)
+
+    def _divided(self, bind: Expressions) -> Callable[[exp.Expr], Expr]:
+        """Binds an argument, of which the DOUBLEs of subqueries are what these are divided from."""
+        return lambda node: divided(bind.bind(node), self.clause.quotients)
 
     def _group_keys(self, group: exp.Group, items: list[tuple[str, exp.Expr]]) -> list[list[Expr]]:
         """The keys of each grouping set."""
@@ -154,7 +159,7 @@ class Select:
     def _of_rows(
         self, source: Relation, items: list[tuple[str, exp.Expr]], terms: list[Key]
     ) -> tuple[list[Output], list[Output], Relation]:
-        windows = self._windows(self._expressions("a window function").bind, lambda: source)
+        windows = self._windows(self._divided(self._expressions("a window function")), lambda: source)
         bind = self._expressions("SELECT", window=windows.collect)
         outputs = [(name, bind.bind(node), node) for name, node in items]
         keys = [(term.output, bind.bind(term.node), term.node) for term in terms]

@@ -14,6 +14,7 @@ from tacit.plan.algebra.refusals import InvalidSQL, Position, UnsupportedSQL
 
 VERBS = ("SELECT", "WITH", "CREATE", "DROP", "FROM", "VALUES")
 """What statements begin with."""
+SET_OPERATIONS = (TokenType.UNION, TokenType.INTERSECT, TokenType.EXCEPT)
 PARTS = {
     "db": "a schema name",
     "except_": "EXCLUDE",
@@ -108,6 +109,7 @@ class Text:
             tree = sqlglot.parse_one(self.sql, dialect="duckdb")
         except ParseError as error:
             self._check_verb()
+            self._check_values()
             raise _syntax_error(error) from None
         except TokenError:
             raise InvalidSQL("a quoted string or a comment in the query does not end; close it.") from None
@@ -140,6 +142,21 @@ class Text:
             near = get_close_matches(found[1].upper(), VERBS, n=1)
             advice = f"did you mean {near[0]}?" if near else "it begins with SELECT, WITH, CREATE TABLE or DROP TABLE."
             raise InvalidSQL(f"{found[1]!r} begins no statement; {advice}", self._place(found.start(1)))
+
+    def _check_values(self) -> None:
+        """Refuse VALUES before a set operation in FROM, which the parser takes for the end of what stands there."""
+        waiting: list[bool] = []
+        tokens = sqlglot.tokenize(self.sql, dialect="duckdb")
+        for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
+            if token.token_type is TokenType.L_PAREN:
+                is_table = before is not None and before.token_type in (TokenType.FROM, TokenType.JOIN, TokenType.COMMA)
+                waiting.append(is_table and after is not None and after.token_type is TokenType.VALUES)
+            elif token.token_type is TokenType.R_PAREN and waiting:
+                waiting.pop()
+            elif token.token_type in SET_OPERATIONS and waiting and waiting[-1]:
+                what = f"VALUES before {token.text.upper()} in FROM"
+                instead = f"name it first, WITH v AS (VALUES ... {token.text.upper()} ...), and write FROM v"
+                raise UnsupportedSQL(what, instead, self._place(token.start))
 
     def _place(self, start: int) -> Position:
         before = self.sql[:start]

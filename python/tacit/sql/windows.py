@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from tacit.plan.algebra.expressions import reference
+from tacit.plan.algebra.quotient_keys import QuotientKey, quotient_key
 from tacit.plan.algebra.refusals import UnknownName
 from tacit.plan.algebra.relations import (
     Call,
@@ -27,6 +28,7 @@ from tacit.plan.facts.fields import fields, window_field
 from tacit.sql.coercion import Mismatch, coerce, common_type, integer_literal, text_in, value_in
 from tacit.sql.expressions import constant_integer
 from tacit.sql.frames import bound_frame
+from tacit.sql.proportional import Proportional, proportional, with_common_denominator
 from tacit.sql.scope import fresh
 from tacit.sql.text import Text, only
 
@@ -43,6 +45,8 @@ _VALUES: dict[type[exp.Expr], WindowFunction] = {
 }
 _EXTREMES: dict[type[exp.Expr], WindowFunction] = {exp.Min: "min", exp.Max: "max"}
 _SHIFTS: dict[type[exp.Expr], WindowFunction] = {exp.Lag: "lag", exp.Lead: "lead"}
+Double_ = Proportional | QuotientKey | None
+"""What stands for a DOUBLE; None of other values."""
 WHOLE = Frame()
 MOST_BUCKETS = 1000
 """Of NTILE: each is a comparison under MPC."""
@@ -121,7 +125,8 @@ class Windows:
                 return self._shifted(over, node, call)
             case exp.Func() if type(call) in _VALUES:
                 only(call, self.text, {"this"}, call.sql_name())
-                return self._output(over, node, _VALUES[type(call)], self._column(call, call.this), frame=frame)
+                argument, double = self._column(call, call.this)
+                return _shown(double, self._output(over, node, _VALUES[type(call)], argument, frame=frame))
             case _:
                 return self._aggregate(over, node, call, frame)
 
@@ -130,16 +135,22 @@ class Windows:
             case exp.Count(this=exp.Star()) | exp.Count(this=None):
                 return self._output(over, node, "count_rows", frame=frame)
             case exp.Count() if not call.expressions:
-                return self._count(over, node, self._column(call, call.this), frame)
+                return self._count(over, node, self._column(call, call.this)[0], frame)
             case exp.Sum():
-                return self._output(over, node, "sum", self._number(call), frame=frame)
+                argument, factor = self._number(call)
+                return _shown(factor, self._output(over, node, "sum", argument, frame=frame))
             case exp.Avg():
-                argument = self._number(call)
+                argument, factor = self._number(call)
                 total = self._output(over, node, "sum", argument, frame=frame)
                 count = self._count(over, node, argument, frame)
-                return Call("average", (total, count), Double(), total.nullable, self.text.position(node))
+                average = Call("average", (total, count), Double(), total.nullable, self.text.position(node))
+                return average if factor is None else factor.of(average)
             case exp.Func() if type(call) in _EXTREMES:
-                return self._output(over, node, _EXTREMES[type(call)], self._column(call, call.this), frame=frame)
+                argument, double = self._column(call, call.this)
+                function = _EXTREMES[type(call)]
+                if double is not None and not double.rising:
+                    function = "max" if function == "min" else "min"
+                return _shown(double, self._output(over, node, function, argument, frame=frame))
             case _:
                 name = call.name if isinstance(call, exp.Anonymous) else call.key
                 if isinstance(call, exp.Func):
@@ -161,16 +172,18 @@ class Windows:
             raise self.text.unsupported(node, f"NTILE of more than {MOST_BUCKETS:,} buckets", "ask for fewer")
         return self._output(over, node, "ntile", number=count)
 
-    def _shifted(self, over: _Over, node: exp.Window, call: exp.Lag | exp.Lead) -> ColumnRef:
+    def _shifted(self, over: _Over, node: exp.Window, call: exp.Lag | exp.Lead) -> Expr:
         """LAG and LEAD. A negative distance is one in the other direction."""
         only(call, self.text, {"this", "offset", "default"}, call.sql_name())
         function, distance = _SHIFTS[type(call)], call.args.get("offset")
         if isinstance(distance, exp.Neg):
             function, distance = ("lead" if function == "lag" else "lag"), distance.this
         number = 1 if distance is None else constant_integer(distance, self.text, f"the distance of {call.sql_name()}")
-        argument, default = self._column(call, call.this), call.args.get("default")
+        (argument, double), default = self._column(call, call.this), call.args.get("default")
+        if double is not None and default is not None:
+            raise self._of_double(call)
         argument, found = (argument, None) if default is None else self._default(node, argument, default)
-        return self._output(over, node, function, argument, found, number)
+        return _shown(double, self._output(over, node, function, argument, found, number))
 
     def _default(self, node: exp.Window, argument: Expr, default: exp.Expr) -> tuple[Expr, Expr | None]:
         """The argument, and what a row has that has no such row before or behind it, encoded alike; None: NULL."""
@@ -186,19 +199,34 @@ class Windows:
         except Mismatch as error:
             raise self.text.invalid(node, f"{error}.") from None
 
-    def _number(self, call: exp.Func) -> Expr:
-        argument = self._column(call, call.this)
+    def _number(self, call: exp.Func) -> tuple[Expr, Proportional | None]:
+        """The number that is added up, and of a DOUBLE what it is a constant times of."""
+        argument = self.argument(call.this)
+        if isinstance(argument.type, Double):
+            known = proportional(argument) or with_common_denominator(argument)
+            if known is None:
+                raise self._of_double(call)
+            return known.number, known
         if isinstance(argument.type, Boolean) and isinstance(call, exp.Sum):
-            return Call("cast", (argument,), Integer(0, 1, "INTEGER"), argument.nullable)
+            return Call("cast", (argument,), Integer(0, 1, "INTEGER"), argument.nullable), None
         if not isinstance(argument.type, Integer | Decimal):
             raise self.text.invalid(call, f"{call.sql_name()} takes a number, not {sql_name(argument.type)}.")
-        return argument
+        return argument, None
 
-    def _column(self, call: exp.Expr, node: exp.Expr) -> Expr:
+    def _column(self, call: exp.Expr, node: exp.Expr) -> tuple[Expr, Double_]:
+        """The argument, of a DOUBLE the exact number that stands for it."""
         bound = self.argument(node)
-        if isinstance(bound.type, Double):
-            raise self.text.unsupported(call, "a window function of a DOUBLE", "compute over numbers that are exact")
-        return bound
+        if not isinstance(bound.type, Double):
+            return bound, None
+        known: Double_ = proportional(bound) or quotient_key(bound)
+        if known is None:
+            raise self._of_double(call)
+        return known.number, known
+
+    def _of_double(self, call: exp.Expr) -> Exception:
+        return self.text.unsupported(
+            call, "this window function of such a DOUBLE", "compute over numbers that are exact"
+        )
 
     def _output(
         self,
@@ -262,9 +290,11 @@ class Windows:
         found = []
         for node in nodes:
             bound = self.argument(node)
-            if isinstance(bound.type, Double):
-                instead = "use the numbers that it is computed from, or CAST it to a DECIMAL"
-                raise self.text.unsupported(node, "a window by a DOUBLE", instead)
             if not isinstance(bound, Literal):
                 found.append(self._input(bound, "key"))
         return found
+
+
+def _shown(double: Double_, found: ColumnRef) -> Expr:
+    """What a function of numbers says of the DOUBLEs that these stand for."""
+    return found if double is None else double.of(found)

@@ -58,7 +58,7 @@ def nodes_compute(expr: Expr) -> bool:
     if not isinstance(expr, Call):
         return True
     known = is_exact(expr) or in_numbers(expr) is not None
-    of_one_party = is_function(expr) or is_rounding(expr) or expr.op == "half"
+    of_one_party = is_function(expr) or is_rounding(expr) or expr.op in ("half", "numerator", "denominator")
     return (known or not of_one_party) and all(map(nodes_compute, expr.args))
 
 

@@ -81,11 +81,11 @@ def is_better_in_clear(expr: Expr) -> bool:
 
 
 def _is_of_one_party(expr: Expr) -> bool:
-    return isinstance(expr.type, Double) or is_rounding(expr) or is_function(expr) or _is_half(expr)
+    return isinstance(expr.type, Double) or is_rounding(expr) or is_function(expr) or _is_told(expr)
 
 
-def _is_half(expr: Expr) -> bool:
-    return isinstance(expr, Call) and expr.op == "half"
+def _is_told(expr: Expr) -> bool:
+    return isinstance(expr, Call) and expr.op in ("half", "numerator", "denominator")
 
 
 def is_rounding(expr: Expr) -> bool:

@@ -87,6 +87,7 @@ STRICT: Final = frozenset(
     (
         "add", "sub", "mul", "neg", "rescale", "cast", "div", "eq", "ne", "lt", "le", "gt", "ge", "not",
         "average", "covariance", "root", "interpolate", "half", "ratio", "rounded",
+        "numerator", "denominator",
     )
 )  # fmt: skip
 """Operators that are NULL wherever an operand is."""

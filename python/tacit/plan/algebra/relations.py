@@ -66,6 +66,7 @@ Operator = FunctionName | OneOf[
     "root",  # the square root, a DOUBLE: only in local parts and tails
     "interpolate",  # between two neighbours, from their count and a fraction, as DuckDB does: only in tails
     "half",  # of the sum of two values: a decimal, rounded as DuckDB does, or the moment between two days
+    "numerator", "denominator",  # of the fraction that a ratio tells (algebra.quotient_keys): only in tails
     "ratio",  # the quotient of encoded numbers times a constant power of two, towards zero; NULL by 0
     "rounded",  # a quotient of encoded numbers times constants, rounded (algebra.fractions); NULL by 0
     "eq", "ne", "lt", "le", "gt", "ge",

@@ -111,7 +111,7 @@ class SecureExpressions:
                 raise UnsupportedSQL(
                     "a quantile between two values under MPC", "use QUANTILE_DISC, which is a value", expr.position
                 )
-            case Call("div" | "average"):
+            case Call("div" | "average" | "numerator" | "denominator"):
                 raise UnsupportedSQL("a quotient under MPC", ROUND_IT, expr.position)
             case Call(op) if op in FUNCTIONS:
                 raise self._clear_only(op, expr)

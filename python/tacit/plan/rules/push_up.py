@@ -20,6 +20,8 @@ from tacit.plan.algebra.bounds import is_told_by_double
 from tacit.plan.algebra.divisions import nodes_compute
 from tacit.plan.algebra.expressions import is_clear_only, is_rounding, reference, subexpressions, substitute
 from tacit.plan.algebra.functions import FUNCTIONS
+from tacit.plan.algebra.quotient_keys import told_number
+from tacit.plan.algebra.quotient_orders import in_order
 from tacit.plan.algebra.refusals import UnsupportedSQL
 from tacit.plan.algebra.relations import (
     Call,
@@ -39,7 +41,6 @@ from tacit.plan.algebra.trees import over_children
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Field
 from tacit.plan.facts.fields import columns_of, fields
 from tacit.plan.rules.clear_windows import clear_windows, given, over
-from tacit.plan.rules.quotient_orders import in_order
 
 Outputs = tuple[tuple[str, Expr], ...]
 DIVISORS = Fraction(1, 1 << 500), Fraction(1 << 500)
@@ -158,6 +159,8 @@ class _Released:
 
     def _invertible(self, expr: Expr) -> ColumnRef | None:
         """The one hidden column that the expression's value gives away, together with opened ones."""
+        if (told := told_number(expr)) is not None:
+            return told
         match expr:
             case ColumnRef():
                 return expr

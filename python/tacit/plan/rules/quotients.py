@@ -15,6 +15,8 @@ from tacit.plan.algebra import bounds
 from tacit.plan.algebra.expressions import is_clear_only, reference, substitute, with_nulls
 from tacit.plan.algebra.fractions import null_if_zero, with_null_for_zero
 from tacit.plan.algebra.functions import is_strict
+from tacit.plan.algebra.quotient_keys import quotient_key
+from tacit.plan.algebra.quotient_orders import in_order
 from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
@@ -107,11 +109,35 @@ class _Lifting:
         below, parts = self.of(relation.input)
         aggregated = {each.column for each in relation.aggregations if each.column is not None}
         used = {*relation.keys, *aggregated} & parts.keys()
-        names = {name: column.name for name in used if (column := _told_apart(parts[name])) is not None}
-        if not used or len(names) < len(used) or not used <= {*relation.keys}:
+        found = self._numbered(below, {name: parts[name] for name in used if name in relation.keys})
+        if not used or not used <= {*relation.keys} or found is None:
             return over_children(relation, self.whole), {}
+        below, names, doubles = found
         keys, carried = (tuple(names.get(key, key) for key in each) for each in (relation.keys, relation.carried))
-        return replace(relation, input=below, keys=keys, carried=carried), {name: parts[name] for name in names}
+        return replace(relation, input=below, keys=keys, carried=carried), doubles
+
+    def _numbered(self, below: Relation, parts: Parts) -> tuple[Relation, dict[str, str], dict[str, Expr]] | None:
+        """The relation with an exact number for each DOUBLE; these columns' names, and the DOUBLEs that they tell.
+
+        None where one has none of which different numbers are different DOUBLEs.
+        """
+        columns: dict[str, Expr] = {}
+        chosen: dict[str, str] = {}
+        doubles: dict[str, Expr] = {}
+        for name, part in parts.items():
+            if (column := _told_apart(part)) is not None:
+                chosen[name], doubles[name] = column.name, part
+                continue
+            key = quotient_key(part) if self.exact else None
+            if key is None or not key.is_told:
+                return None
+            chosen[name] = self._fresh(name, {*names(below), *columns})
+            columns[chosen[name]] = key.number
+            doubles[name] = key.of(ColumnRef(chosen[name], key.number.type, key.number.nullable))
+        if columns:
+            kept = tuple((each.name, reference(each)) for each in fields(below))
+            below = Project(below, (*kept, *columns.items()))
+        return below, chosen, doubles
 
     def _projected(self, input: Relation, outputs: tuple[tuple[str, Expr], ...]) -> tuple[Relation, Parts]:
         kept = {name: each for name, each in outputs if not _is_quotient(each)}
@@ -142,11 +168,39 @@ class _Lifting:
     def _passed(self, relation: Mark | Window | Sort | Limit) -> tuple[Relation, Parts]:
         """What has the rows of its input, where it does not use their DOUBLEs."""
         below, parts = self.of(relation.input)
+        if isinstance(relation, Window) and self.exact and _used(relation) & parts.keys():
+            return self._ordered(relation, below, parts)
         if _used(relation) & parts.keys():
             return over_children(relation, self.whole), {}
         if isinstance(relation, Mark):
             return replace(relation, input=below, choices=self.whole(relation.choices)), parts
         return replace(relation, input=below), parts
+
+    def _ordered(self, window: Window, below: Relation, parts: Parts) -> tuple[Relation, Parts]:
+        """Partitions and orders by exact numbers in place of DOUBLEs."""
+        apart = self._numbered(below, {name: parts[name] for name in window.partition if name in parts})
+        ordered = {key.column: parts[key.column] for key in window.order if key.column in parts}
+        in_order = None if apart is None else self._in_order(apart[0], ordered)
+        if apart is None or in_order is None or _arguments(window) & parts.keys():
+            return over_children(window, self.whole), {}
+        below, chosen = in_order
+        partition = tuple(apart[1].get(name, name) for name in window.partition)
+        order = tuple(replace(key, column=chosen.get(key.column, key.column)) for key in window.order)
+        return replace(window, input=below, partition=partition, order=order), parts
+
+    def _in_order(self, below: Relation, parts: Parts) -> tuple[Relation, dict[str, str]] | None:
+        """The relation with a number in the order of each DOUBLE, and these columns' names; None where one has none."""
+        found = {name: in_order(part) for name, part in parts.items()}
+        if any(isinstance(each.type, Double) for each in found.values()):
+            return None
+        chosen = {name: each.name for name, each in found.items() if isinstance(each, ColumnRef)}
+        columns: dict[str, Expr] = {}
+        for name, each in found.items():
+            if name not in chosen:
+                chosen[name] = self._fresh(name, {*names(below), *columns})
+                columns[chosen[name]] = each
+        kept = tuple((each.name, reference(each)) for each in fields(below))
+        return (Project(below, (*kept, *columns.items())) if columns else below), chosen
 
     def _beside_null(self, side: Relation, parts: Parts) -> tuple[Relation, Parts]:
         """A side of a join that may be absent, and its DOUBLEs, which are NULL then."""
@@ -198,13 +252,17 @@ def _used(relation: Mark | Window | Sort | Limit) -> set[str]:
     match relation:
         case Mark():
             return set(relation.input_keys)
-        case Window(_, partition, order, outputs):
-            taken = {name for each in outputs for name in (each.column, each.default) if name is not None}
-            return {*partition, *(key.column for key in order), *taken}
+        case Window(_, partition, order, _):
+            return {*partition, *(key.column for key in order), *_arguments(relation)}
         case Sort(_, keys):
             return {key.column for key in keys}
         case Limit():
             return set()
+
+
+def _arguments(window: Window) -> set[str]:
+    """The columns that window functions are of."""
+    return {name for each in window.outputs for name in (each.column, each.default) if name is not None}
 
 
 def _is_quotient(expr: Expr) -> bool:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from tacit.plan.algebra import bounds, whole
 from tacit.plan.algebra.divisions import nodes_compute
 from tacit.plan.algebra.expressions import subexpressions
+from tacit.plan.algebra.fractions import excludes_zero
 from tacit.plan.algebra.refusals import TooWide
 from tacit.plan.algebra.relations import Call, Expr, Literal, Operator
 from tacit.plan.algebra.types import Boolean, Decimal, Double, Integer
@@ -23,12 +24,59 @@ WIDEST = 126
 
 
 @dataclass(frozen=True)
-class _Fraction:
+class OrderedFraction:
     """An exact numerator and denominator. may_be_zero: whether there may be a number that is divided by 0."""
 
     numerator: Expr
     denominator: Expr
     may_be_zero: bool
+
+    @property
+    def largest(self) -> int:
+        """The most that the denominator may be, without its sign."""
+        return max(*map(abs, bounds.range_of(self.denominator.type)), 1)
+
+    @property
+    def shift(self) -> int:
+        """The power of two that keeps different fractions apart."""
+        return (self.largest * self.largest - 1).bit_length()
+
+    @property
+    def most(self) -> int:
+        """The most that the fraction times that power of two may be, without its sign, where it is a number."""
+        low, _ = bounds.range_of(self.denominator.type)
+        return self._raised // max(low, 1)
+
+    def in_order(self) -> Expr:
+        """A whole number in its order."""
+        found = self._scaled()
+        return _among_infinite(self, found) if self.may_be_zero else found
+
+    @property
+    def _raised(self) -> int:
+        return max(map(abs, bounds.range_of(self.numerator.type))) << self.shift
+
+    def _scaled(self) -> Call:
+        numerator, denominator, most = self.numerator, self.denominator, self.most
+        if self._raised.bit_length() > WIDEST:
+            raise TooWide("the order by a quotient", self._raised.bit_length() + 1)
+        nullable = numerator.nullable or denominator.nullable or self.may_be_zero
+        args = numerator, denominator, whole.number(self.shift)
+        return Call("ratio", args, Integer(-most, most, "HUGEINT"), nullable)
+
+
+def fraction(expr: Expr) -> OrderedFraction | None:
+    """What an average or a quotient of exact numbers divides; None of others, and of those that nodes do not have."""
+    match expr:
+        case Call("average", (total, count)) if nodes_compute(total) and nodes_compute(count):
+            return OrderedFraction(total, count, False)
+        case Call("div", (a, b)):
+            numerator, denominator = _exact(a), _exact(b)
+            if numerator is None or denominator is None:
+                return None
+            return OrderedFraction(numerator, denominator, not excludes_zero(denominator))
+        case _:
+            return None
 
 
 def in_order(expr: Expr) -> Expr:
@@ -40,19 +88,26 @@ def in_order(expr: Expr) -> Expr:
             return _turned(expr, inner)
         case Call("cast", (inner,)) if isinstance(inner.type, Integer | Decimal) and nodes_compute(inner):
             return inner
-        case Call("mul" | "div", (inner, factor)) if (known := _constant(factor)) is not None and known:
+        case Call("mul" | "div", (inner, factor)) if (known := factor_of(factor)) is not None and known:
             return in_order(inner) if known > 0 else _turned(expr, inner)
-        case Call("mul", (factor, inner)) if (known := _constant(factor)) is not None and known:
+        case Call("mul", (factor, inner)) if (known := factor_of(factor)) is not None and known:
             return in_order(inner) if known > 0 else _turned(expr, inner)
-        case Call("average", (total, count)) if nodes_compute(total) and nodes_compute(count):
-            return _scaled(_Fraction(total, count, False))
-        case Call("div", (a, b)):
-            numerator, denominator = _exact(a), _exact(b)
-            if numerator is None or denominator is None:
-                return expr
-            return _among_infinite(_Fraction(numerator, denominator, _has_zero(denominator)))
+        case _ if (number := told(expr)) is not None:
+            return number
         case _:
-            return expr
+            found = fraction(expr)
+            return expr if found is None else found.in_order()
+
+
+def told(expr: Expr) -> Expr | None:
+    """The number that an average or a quotient was made of (tacit.plan.algebra.quotient_keys); None of others."""
+    match expr:
+        case Call("average" | "div", args):
+            parts = tuple(each.args[0] if isinstance(each, Call) and each.op == "cast" else each for each in args)
+            match parts:
+                case (Call("numerator", (number, *_)), Call("denominator", (other, *_))) if number == other:
+                    return number
+    return None
 
 
 def _turned(expr: Expr, inner: Expr) -> Expr:
@@ -64,23 +119,7 @@ def _turned(expr: Expr, inner: Expr) -> Expr:
     return Call("neg", (found,), type_, found.nullable)
 
 
-def _scaled(fraction: _Fraction) -> Call:
-    numerator, denominator = fraction.numerator, fraction.denominator
-    low, high = bounds.range_of(denominator.type)
-    most = max(abs(low), abs(high), 1)
-    shift = (most * most - 1).bit_length()
-    raised = max(map(abs, bounds.range_of(numerator.type))) << shift
-    if raised.bit_length() > WIDEST:
-        raise TooWide("the order by a quotient", raised.bit_length() + 1)
-    largest = raised // (low if low > 0 else 1)
-    nullable = numerator.nullable or denominator.nullable or fraction.may_be_zero
-    return Call("ratio", (numerator, denominator, whole.number(shift)), Integer(-largest, largest, "HUGEINT"), nullable)
-
-
-def _among_infinite(fraction: _Fraction) -> Call:
-    found = _scaled(fraction)
-    if not fraction.may_be_zero:
-        return found
+def _among_infinite(fraction: OrderedFraction, found: Call) -> Call:
     low, high = bounds.range_of(found.type)
     a = fraction.numerator
     above = whole.either(_against_zero("gt", a), whole.number(high + 1), whole.number(high + 2))
@@ -105,7 +144,8 @@ def _exact(expr: Expr) -> Expr | None:
             return None
 
 
-def _constant(expr: Expr) -> int | float | None:
+def factor_of(expr: Expr) -> int | float | None:
+    """The number that a constant operand is encoded as."""
     while isinstance(expr, Call) and expr.op == "cast":
         (expr,) = expr.args
     return expr.value if isinstance(expr, Literal) and isinstance(expr.value, int | float) else None
@@ -114,9 +154,4 @@ def _constant(expr: Expr) -> int | float | None:
 def _has_nan(expr: Expr) -> bool:
     """Whether 0 may be divided by 0 in an expression of which the order is known."""
     divisors = [_exact(each.args[1]) for each in subexpressions(expr) if isinstance(each, Call) and each.op == "div"]
-    return any(each is not None and _has_zero(each) for each in divisors)
-
-
-def _has_zero(expr: Expr) -> bool:
-    low, high = bounds.range_of(expr.type)
-    return low <= 0 <= high
+    return any(each is not None and not excludes_zero(each) for each in divisors)
