@@ -40,7 +40,7 @@ from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql import compile_query
 
 if TYPE_CHECKING:
-    from tacit.agent.federated import FederatedProgram, OwnedArray, OwnedTable
+    from tacit.agent.federated import FederatedProgram, OwnedArray, OwnedTable, Pending
     from tacit.agent.federated_rows import KeptRows, QueryRows
     from tacit.plan.programs.graph import Rounding
 
@@ -154,6 +154,25 @@ class Connection:
         with as_run_error():
             return kept_rows(name, self.catalog(), self.federation.recipients)
 
+    def keep(
+        self,
+        name: str,
+        program: Pending,
+        columns: Sequence[str] | None = None,
+        *,
+        scale: int = 4,
+        replace: bool = False,
+    ) -> KeptRows:
+        """Run a program, and let the nodes keep its results as a table, which nobody sees. SQL reads it by its name.
+
+        Each vector is a column, and so is each column of a matrix. columns: their names, by default those of results.
+        scale: decimal digits of numbers that are no integers. replace: a kept table of this name gives way.
+        """
+        from tacit.agent.federated_keeping import keep
+
+        keep(self, name, program, columns, scale, replace)
+        return self.kept(name)
+
     def rows(self, query: str) -> QueryRows:
         """The rows of a query, whose columns programs may read as arrays. Nothing runs, and nobody is shown them."""
         from tacit.agent.federated_rows import query_rows
@@ -205,7 +224,7 @@ class Connection:
                 Fault.INPUT,
                 f"{self.party} is no recipient of this query; the answer went to {', '.join(plan.recipients)}.",
             )
-        return answer
+        return answer if plan.recipients else answer.of_kept(self.kept)
 
     @as_run_error()
     def run(

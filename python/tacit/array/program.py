@@ -32,7 +32,7 @@ class Program:
     """A function and its declared inputs. Called with NumPy's arrays it gives the clear result.
 
     public: arguments that are part of the program, by their names. arguments: those that are made of inputs; None
-    where inputs are the function's own arguments.
+    where inputs are the function's own arguments. finished: makes the program's results of what the function returns.
     """
 
     def __init__(
@@ -42,6 +42,7 @@ class Program:
         settings: Settings,
         public: Mapping[str, Any] | None = None,
         arguments: Arguments | None = None,
+        finished: Callable[[Any], Any] = lambda result: result,
     ) -> None:
         self.function = function
         self.inputs = dict(inputs)
@@ -49,6 +50,7 @@ class Program:
         self.public = dict(public or {})
         shapes = {name: each.shape for name, each in self.inputs.items()}
         self.arguments = arguments or Arguments(shapes, lambda given: given)
+        self.finished = finished
         self.__name__ = getattr(function, "__name__", "program")
         self.__doc__ = function.__doc__
 
@@ -68,7 +70,7 @@ class Program:
 
     def _of_inputs(self, **inputs: Any) -> Any:
         """The function's result, from private inputs."""
-        return self.source.function(**self.public, **self.arguments.assembled(inputs))
+        return self.finished(self.source.function(**self.public, **self.arguments.assembled(inputs)))
 
     @cached_property
     def optimised(self) -> Optimised:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 
+from tacit.plan.facts.allowances import Ruling
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.row_arrays import RowArray
@@ -42,11 +44,41 @@ def place_program(
     """
     check_recipients(recipients, "program")
     check_engine(catalog)
+    for party in recipients:
+        check_party(party, "recipient", catalog)
+    today, hash = today or datetime.now(UTC).date(), program_hash(digest(text))
+
+    def ruled(offered: tuple[OfferedArray, ...], bit: Bound | None = None) -> Ruling:
+        return check_program(offered, hash, recipients, today, bit)
+
+    placing, offered = place_lowered(text, catalog, recipients, bind, ruled)
+    ruling = ruled(offered, Bound(placing.told, placing.checked) if placing.told else None)
+    rows, steps, disclosures = placing.rows, placing.steps(), placing.disclosures()
+    why = rows.joins, rows.slicing, rows.resizing
+    plan = PlacedPlan(
+        text, catalog.engine, catalog.nodes, recipients, steps, disclosures, rows.catalog, *why, ruling=ruling
+    )
+    _check_failure(plan)
+    return plan
+
+
+def place_lowered(
+    text: str,
+    catalog: Catalog,
+    recipients: tuple[str, ...],
+    bind: Bind,
+    ruled: Callable[[tuple[OfferedArray, ...]], object],
+) -> tuple[Placing, tuple[OfferedArray, ...]]:
+    """A program that is optimised and lowered, over what it reads; and what owners offer of that.
+
+    ruled: holds that against owners' rules, before anything is optimised. Raises QueryError.
+    """
     program = read(text)
     given = _given(program, catalog, bind)
-    _check_parties(given, recipients, catalog)
-    offered, hash = given.offered(catalog), program_hash(digest(text))
-    ruling = check_program(offered, hash, recipients, today or datetime.now(UTC).date())
+    for array in given.arrays.values():
+        check_party(array.owner, "owner", catalog)
+    offered = given.offered(catalog)
+    ruled(offered)
     graph = program.graph
     outputs = released(graph, optimised(graph, program.outputs).after)
     if catalog.engine in PROGRAMS_ALONE:
@@ -55,17 +87,8 @@ def place_program(
     lowered = lower_program(outputs)
     rows = place_rows(given.queries, catalog, recipients, text)
     _check_rows(program, given, rows)
-    placing = Placing(outputs, lowered, given, rows, recipients, _told_bound(lowered, given, recipients, catalog))
-    if placing.told:
-        bound = Bound(placing.told, placing.checked)
-        ruling = check_program(offered, hash, recipients, today or datetime.now(UTC).date(), bound)
-    steps, disclosures = placing.steps(), placing.disclosures()
-    why = rows.joins, rows.slicing, rows.resizing
-    plan = PlacedPlan(
-        text, catalog.engine, catalog.nodes, recipients, steps, disclosures, rows.catalog, *why, ruling=ruling
-    )
-    _check_failure(plan)
-    return plan
+    told = _told_bound(lowered, given, recipients, catalog)
+    return Placing(outputs, lowered, given, rows, recipients, told), offered
 
 
 def _check_failure(plan: PlacedPlan) -> None:
@@ -79,13 +102,6 @@ def _check_failure(plan: PlacedPlan) -> None:
             f"the engine {plan.engine} may give a wrong result with a probability of up to {most}, and none above "
             f"{accepted} is accepted; declare tighter bounds, or compute with another engine."
         )
-
-
-def _check_parties(given: Given, recipients: tuple[str, ...], catalog: Catalog) -> None:
-    for party in recipients:
-        check_party(party, "recipient", catalog)
-    for array in given.arrays.values():
-        check_party(array.owner, "owner", catalog)
 
 
 def _given(program: Read, catalog: Catalog, bind: Bind) -> Given:

@@ -98,14 +98,27 @@ class Placing:
 
         A guard of checked bounds is before all releases.
         """
-        arrays, inputs = self._inputs()
-        program = ProgramStep(self._program(len(self.rows.steps) + len(arrays) + 1, inputs), self._sizes())
+        before, program = self.computed()
         guards = (GuardStep(self._release(program.operator, 0, self.told)),) if self.told else ()
         places = range(len(guards), len(program.operator.outputs))
         releases = tuple(ReleaseStep(self._release(program.operator, place), ()) for place in places)
         results = tuple(self._result(*each) for each in zip(self.outputs.items(), releases, strict=True))
         result = ResultStep(releases[-1].id + 1, self.recipients, results)
-        return (*self.rows.steps, *arrays, program, *guards, *releases, result)
+        return (*before, program, *guards, *releases, result)
+
+    def computed(self, *, one_table: bool = False) -> tuple[tuple[Step, ...], ProgramStep]:
+        """The steps up to the program, and its own. one_table: all results are columns of one table."""
+        arrays, inputs = self._inputs()
+        before = (*self.rows.steps, *arrays)
+        return before, ProgramStep(self._program(len(before) + 1, inputs, one_table), self._sizes())
+
+    def made_of(self) -> dict[str, tuple[Use, ...]]:
+        """What each result is computed from."""
+        return {name: self._uses(nodes) for name, nodes in behind(self.outputs, ops.Input).items()}
+
+    def announced(self) -> tuple[Disclosure, ...]:
+        """What is told before anything is computed: on the way of queries' rows, and sizes of arrays."""
+        return (*self.rows.disclosures, *self._sized(self.rows.catalog))
 
     @property
     def checked(self) -> tuple[Origin, ...]:
@@ -136,11 +149,11 @@ class Placing:
             places.append(Element(shared[key], VALUE))
         return steps, tuple(places)
 
-    def _program(self, step: int, inputs: tuple[Element, ...]) -> Program:
+    def _program(self, step: int, inputs: tuple[Element, ...], one_table: bool) -> Program:
         made = [(self.lowered.places[name], name, kind_of_array(node.array)) for name, node in self.outputs.items()]
         if self.lowered.outside is not None:
             made.insert(0, (self.lowered.outside, GUARD, BIT))
-        tables = tuple(Made(step + 1 + place, *each) for place, each in enumerate(made))
+        tables = tuple(Made(step + 1 + (0 if one_table else place), *each) for place, each in enumerate(made))
         return Program(step, inputs, self.lowered.instructions, tables)
 
     def _sizes(self) -> str:
@@ -163,13 +176,13 @@ class Placing:
         guards = [step for step in steps if isinstance(step, GuardStep)]
         releases = [step for step in steps if isinstance(step, ReleaseStep)]
         pairs = list(zip(self.outputs.items(), releases, strict=True))
-        inputs = behind(self.outputs, ops.Input)
+        made_of = self.made_of()
         sizes: list[tuple[int, ReleaseStep | GuardStep]] = [(1, each) for each in guards]
         sizes += [(node.array.size, each) for (_, node), each in pairs]
         told = [_told(outside, *each) for each in sizes if (outside := _outside(each[1], catalog))]
         bounds = [self._bound(each) for each in guards]
-        answers = [self._opened(name, node, release, inputs[name]) for (name, node), release in pairs]
-        return (*self.rows.disclosures, *self._sized(catalog), *told, *bounds, *answers)
+        answers = [self._opened(name, node, release, made_of[name]) for (name, node), release in pairs]
+        return (*self.announced(), *told, *bounds, *answers)
 
     def _bound(self, guard: GuardStep) -> Disclosure:
         uses = self._uses(reachable(self.lowered.checked))
@@ -185,9 +198,8 @@ class Placing:
             shown = ArrayRows(given.party, given.array)
             yield Disclosure(catalog.nodes, Site(shared.id, "input"), shown, derivation, (DisclosureRule.QUERY,))
 
-    def _opened(self, name: str, node: Node, release: ReleaseStep, inputs: list[Node]) -> Disclosure:
+    def _opened(self, name: str, node: Node, release: ReleaseStep, uses: tuple[Use, ...]) -> Disclosure:
         array = node.array
-        uses = self._uses(inputs)
         opened = OpenedArray(
             name, (Named(name, kind_of_array(array)),), array.shape, array.dtype, array.fraction, error_of(array)
         )

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.keep_program import keep_program
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.place import place
 from tacit.plan.place_program import place_program
@@ -41,6 +42,8 @@ def compile_query(
     today = today or datetime.now(UTC).date()
     if is_program(sql):
         return place_program(sql, catalog, recipients, today, lambda query: bind_rows(query, catalog))
+    if (plan := keep_program(sql, catalog, lambda query: bind_rows(query, catalog), today)) is not None:
+        return plan
     if (plan := delivery(sql, catalog, trace)) is not None:
         return plan
     try:
