@@ -221,9 +221,9 @@ pub enum WrongInput {
     /// A table to be padded to its source without the source's size.
     #[error("rows are padded to those of their source: give its number of rows")]
     SourceRows,
-    /// A column with padding or NULLs where a program takes an array.
-    #[error("a program takes the column {column:?} as an array, and it has padding or NULLs")]
-    ArrayGaps {
+    /// A column with NULLs where a program takes an array.
+    #[error("a program takes the column {column:?} as an array, and it has NULLs")]
+    ArrayNulls {
         /// The column.
         column: String,
     },

@@ -17,7 +17,7 @@ from tacit.plan.physical.disclosure import Disclosure, OpenedRows
 from tacit.plan.physical.placed import DropStep, KeepStep, PlacedPlan
 from tacit.plan.policy.programs import program_hash
 from tacit.plan.programs.identity import digest
-from tacit.plan.programs.reading import is_program
+from tacit.plan.programs.reading import program_of
 
 JSON = dict[str, Any]
 
@@ -45,7 +45,8 @@ def approved_entry(federation: Federation, me: str, plan: PlacedPlan, by: str | 
 
 def program_entry(query: str) -> JSON:
     """The hash of a program, as offers list it; no member for a query."""
-    return {"program": program_hash(digest(query))} if is_program(query) else {}
+    program = program_of(query)
+    return {} if program is None else {"program": program_hash(digest(program))}
 
 
 def _tables(plan: PlacedPlan) -> JSON:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import errno
 import html
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import duckdb
 
 from tacit.agent.cost import Cost
 from tacit.agent.durable import whole_file
+from tacit.agent.faults import Fault, RunError
 from tacit.agent.proof import Proof
 from tacit.local.database import connect, quoted, text
 from tacit.plan import learnt
@@ -29,6 +31,16 @@ FORMATS = {"csv": "FORMAT csv, HEADER", "json": "FORMAT json, ARRAY true", "parq
 """File formats of ``write``, as DuckDB's COPY options."""
 
 
+class Columns(Protocol):
+    """A kept table, of which programs read columns (a tacit.agent.federated_rows.KeptRows)."""
+
+    def array(self, *columns: str) -> Any:
+        """Columns side by side."""
+
+    def padded_array(self, *columns: str) -> tuple[Any, Any]:
+        """The same, and which rows there are."""
+
+
 class Answer:
     """The rows of an answer. Exports the Arrow PyCapsule stream, so that any Arrow library reads it without a copy
     step.
@@ -44,6 +56,7 @@ class Answer:
         self.plan = plan
         self.cost = cost
         self._proof = proof
+        self._kept: Callable[[str], Columns] | None = None
 
     @classmethod
     def load(cls, path: Path, plan: PlacedPlan, cost: Cost, proof: Proof | None = None) -> Answer:
@@ -115,6 +128,29 @@ class Answer:
         except ImportError as error:
             raise _missing("to_polars", "polars", "polars") from error
         return polars.DataFrame(self)
+
+    def array(self, *columns: str) -> Any:
+        """Of a statement that has made a kept table: columns of that, side by side, as an array for programs.
+
+        Raises a tacit.InputError where nothing was kept, or some of its rows may not be there.
+        """
+        return self._table().array(*columns)
+
+    def padded_array(self, *columns: str) -> tuple[Any, Any]:
+        """The same with as many rows as there can be, and a bit for each row that there is. Other rows are zero."""
+        return self._table().padded_array(*columns)
+
+    def of_kept(self, kept: Callable[[str], Columns]) -> Answer:
+        """The same, that finds the kept table of its statement. kept: by its name."""
+        self._kept = kept
+        return self
+
+    def _table(self) -> Columns:
+        if self._kept is None:
+            problem = "the rows of this answer were opened, and programs read rows that nobody sees"
+            raise RunError(Fault.INPUT, f"{problem}; take `rows` of the federation with the same query.")
+        ((name, _),) = self.rows()
+        return self._kept(name)
 
     def write(self, path: Path | str, format: str | None = None) -> None:
         """Write the rows to a file: csv, json (an array of objects) or parquet; by default as the file's name ends.

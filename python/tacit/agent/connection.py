@@ -40,7 +40,8 @@ from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql import compile_query
 
 if TYPE_CHECKING:
-    from tacit.agent.federated import FederatedProgram, OwnedArray, OwnedTable
+    from tacit.agent.federated import FederatedProgram, OwnedArray, OwnedTable, Pending
+    from tacit.agent.federated_rows import KeptRows, QueryRows
     from tacit.plan.programs.graph import Rounding
 
 
@@ -75,23 +76,23 @@ class Connection:
         to: the recipient, or several, by default those of the federation file. trace: called with the name of each of
         the planner's rules, and the query after it.
         """
-        catalog = self._catalog()
+        catalog = self.catalog()
         recipients = (to,) if isinstance(to, str) else tuple(to or self.federation.recipients)
         plan = compile_query(query, catalog, recipients, trace)
         if to and not plan.recipients:
             raise RunError(Fault.INPUT, "this statement opens nothing to anybody; leave out who gets an answer (--to).")
         return plan
 
-    def _catalog(self) -> Catalog:
-        """The tables that there are now."""
+    def catalog(self) -> Catalog:
+        """What owners offer, and the kept tables that there are now."""
         here = tuple(name for name in self.federation.parties if is_loopback(self.federation.address(name)))
         return with_kept(self.federation, self.party, here)
 
     def __repr__(self) -> str:
-        return tables_text(self._catalog(), str(self.path))
+        return tables_text(self.catalog(), str(self.path))
 
     def _repr_html_(self) -> str:
-        return tables_html(self._catalog(), str(self.path))
+        return tables_html(self.catalog(), str(self.path))
 
     @overload
     def explain(
@@ -118,7 +119,7 @@ class Connection:
     def verdicts(self, text: str, to: str | Sequence[str] | None = None) -> list[Verdict]:
         """What owners' rules say of each query of a text, which semicolons divide. Runs nothing, and reads no data."""
         recipients = (to,) if isinstance(to, str) else tuple(to or self.federation.recipients)
-        return [*verdicts(text, self._catalog(), recipients)]
+        return [*verdicts(text, self.catalog(), recipients)]
 
     def rules(self, query: str, to: str | Sequence[str] | None = None) -> str:
         """How the planner changes a query: its tree after each rule, as text."""
@@ -145,6 +146,39 @@ class Connection:
 
         with as_run_error():
             return owned_table(self.federation.catalog, owner, name)
+
+    def kept(self, name: str) -> KeptRows:
+        """A table that the nodes keep, whose columns programs may read as arrays. It reads nothing."""
+        from tacit.agent.federated_rows import kept_rows
+
+        with as_run_error():
+            return kept_rows(name, self.catalog(), self.federation.recipients)
+
+    def keep(
+        self,
+        name: str,
+        program: Pending,
+        columns: Sequence[str] | None = None,
+        *,
+        scale: int = 4,
+        replace: bool = False,
+    ) -> KeptRows:
+        """Run a program, and let the nodes keep its results as a table, which nobody sees. SQL reads it by its name.
+
+        Each vector is a column, and so is each column of a matrix. columns: their names, by default those of results.
+        scale: decimal digits of numbers that are no integers. replace: a kept table of this name gives way.
+        """
+        from tacit.agent.federated_keeping import keep
+
+        keep(self, name, program, columns, scale, replace)
+        return self.kept(name)
+
+    def rows(self, query: str) -> QueryRows:
+        """The rows of a query, whose columns programs may read as arrays. Nothing runs, and nobody is shown them."""
+        from tacit.agent.federated_rows import query_rows
+
+        with as_run_error():
+            return query_rows(query, self.catalog(), self.federation.recipients)
 
     @overload
     def program(self, function: Callable[..., Any], /) -> FederatedProgram: ...
@@ -190,7 +224,7 @@ class Connection:
                 Fault.INPUT,
                 f"{self.party} is no recipient of this query; the answer went to {', '.join(plan.recipients)}.",
             )
-        return answer
+        return answer if plan.recipients else answer.of_kept(self.kept)
 
     @as_run_error()
     def run(

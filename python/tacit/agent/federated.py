@@ -31,7 +31,7 @@ from tacit.agent.federation import Federation
 from tacit.agent.local_run import Run
 from tacit.agent.own_files import check_not_own, own_files
 from tacit.array.declared import Declared
-from tacit.array.program import Program
+from tacit.array.program import Arguments, Program
 from tacit.plan import StepCost, explain_text
 from tacit.plan.account.arrays_text import array_text
 from tacit.plan.algebra.refusals import QueryError
@@ -40,11 +40,11 @@ from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.facts.table_arrays import numbers, table_array
 from tacit.plan.physical.cost import total
 from tacit.plan.physical.placed import PlacedPlan
-from tacit.plan.place_program import place_program
 from tacit.plan.policy.programs import program_hash
 from tacit.plan.programs.graph import Settings
 from tacit.plan.programs.identity import Source, digest
 from tacit.plan.programs.refusals import ProgramError
+from tacit.sql import compile_query
 
 NAMED = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 """The kinds of arguments that programs have."""
@@ -57,6 +57,9 @@ class Asking(Protocol):
     """What a tacit.Connection does with a question."""
 
     federation: Federation
+
+    def catalog(self) -> Catalog:
+        """What owners offer, and the kept tables that there are now."""
 
     def plan(self, query: str, to: To = None) -> PlacedPlan:
         """The placed plan of a text."""
@@ -95,10 +98,23 @@ class OwnedArray:
         return numpy.dtype(self.offered.dtype)
 
     @property
+    def name(self) -> str:
+        """Whose array it is, and which."""
+        return f"{self.offered.owner}.{self.offered.name}"
+
+    @property
     def declared(self) -> Declared:
         """What its owner declares of it."""
         array = self.offered
         return Declared(array.shape, array.dtype, array.low, array.high, array.row_norm)
+
+    def inputs(self, argument: str) -> dict[str, tuple[Declared, Source]]:
+        """What a program reads where an argument of this name is given it: here the array itself."""
+        return {argument: (self.declared, Source(self.offered.owner, self.offered.name))}
+
+    def assembled(self, argument: str, given: Mapping[str, Any]) -> Any:
+        """The argument, of what a program has read. given: by the names of ``inputs``."""
+        return given[argument]
 
     def _refuse(self, *args: Any, **options: Any) -> NoReturn:
         """NumPy's functions do not take it, and it is no array of NumPy."""
@@ -108,7 +124,7 @@ class OwnedArray:
     __array__ = __array_ufunc__ = __array_function__ = _refuse
 
     def __repr__(self) -> str:
-        return f"{self.offered.owner}.{self.offered.name}: {array_text(self.offered)}"
+        return f"{self.name}: {array_text(self.offered)}"
 
 
 @dataclass(frozen=True)
@@ -224,8 +240,14 @@ class FederatedProgram:
         public = {name: each for name, each in bound.arguments.items() if name not in private}
         if not private:
             raise ProgramError(f"{self.__name__} is given no owner's array; `private` of the federation names one.")
-        declared = {name: each.declared for name, each in private.items()}
-        return Pending(self.connection, Program(self.function, declared, self.settings, public), private)
+        inputs = {part: said for name, each in private.items() for part, (said, _) in each.inputs(name).items()}
+        shapes = {name: each.shape for name, each in private.items()}
+
+        def assembled(given: Mapping[str, Any]) -> dict[str, Any]:
+            return {name: each.assembled(name, given) for name, each in private.items()}
+
+        program = Program(self.function, inputs, self.settings, public, Arguments(shapes, assembled))
+        return Pending(self.connection, program, private)
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,13 +259,14 @@ class Pending:
     inputs: Mapping[str, OwnedArray]
 
     def __repr__(self) -> str:
-        listed = ", ".join(f"{each.offered.owner}.{each.offered.name}" for each in self.inputs.values())
+        listed = ", ".join(each.name for each in self.inputs.values())
         return f"{self.program.__name__} of {listed}, not yet revealed"
 
     @cached_property
     def text(self) -> str:
         """The program as the one text that all parties read."""
-        sources = {name: Source(each.offered.owner, each.offered.name) for name, each in self.inputs.items()}
+        given = (each.inputs(name) for name, each in self.inputs.items())
+        sources = {part: source for inputs in given for part, (_, source) in inputs.items()}
         with as_run_error():
             return self.program.text(sources)
 
@@ -300,7 +323,8 @@ class Pending:
     def _unruled(self, to: To) -> PlacedPlan:
         """The plan without owners' rules, for its cost alone."""
         federation = self.connection.federation
-        arrays = tuple(replace(each, terms=None) for each in federation.catalog.arrays)
-        tables = tuple(replace(each, terms=None) for each in federation.catalog.tables)
+        catalog = self.connection.catalog()
+        arrays = tuple(replace(each, terms=None) for each in catalog.arrays)
+        tables = tuple(replace(each, terms=None) for each in catalog.tables)
         recipients = (to,) if isinstance(to, str) else tuple(to or federation.recipients)
-        return place_program(self.text, replace(federation.catalog, arrays=arrays, tables=tables), recipients)
+        return compile_query(self.text, replace(catalog, arrays=arrays, tables=tables), recipients)

@@ -17,7 +17,7 @@ from tacit.plan.policy.allowed import Disclosed
 from tacit.plan.policy.programs import program_hash
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.plan.programs.identity import digest
-from tacit.plan.programs.reading import is_program
+from tacit.plan.programs.reading import program_of
 from tacit.sql import compile_query, disclosures, statements
 
 
@@ -58,10 +58,10 @@ class Verdict:
 def verdicts(text: str, catalog: Catalog, recipients: tuple[str, ...]) -> Iterator[Verdict]:
     """The verdict of a program, or of each query of a text. Queries are divided by semicolons."""
     today = datetime.now(UTC).date()
-    if is_program(text):
-        program = text.strip()
+    asked = text.strip()
+    if (program := program_of(asked)) is not None:
         title = f"program {program_hash(digest(program))}"
-        yield _verdict(title, catalog, partial(_of_program, title, program, catalog, recipients, today))
+        yield _verdict(title, catalog, partial(_of_program, title, asked, catalog, recipients, today))
         return
     for query in (each.strip() for each in statements(text)):
         yield _verdict(query, catalog, partial(_of_query, query, catalog, recipients, today))

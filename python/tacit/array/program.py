@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tacit.array.declared import Declared
@@ -16,10 +17,22 @@ from tacit.plan.programs.refusals import ProgramError
 from tacit.plan.programs.text import described, explained
 
 
+@dataclass(frozen=True)
+class Arguments:
+    """A function's private arguments where they are no inputs as they are. shapes: by their names.
+
+    assembled: makes them of the inputs.
+    """
+
+    shapes: Mapping[str, tuple[int, ...]]
+    assembled: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+
+
 class Program:
     """A function and its declared inputs. Called with NumPy's arrays it gives the clear result.
 
-    public: arguments that are part of the program, by their names.
+    public: arguments that are part of the program, by their names. arguments: those that are made of inputs; None
+    where inputs are the function's own arguments. finished: makes the program's results of what the function returns.
     """
 
     def __init__(
@@ -28,11 +41,16 @@ class Program:
         inputs: Mapping[str, Declared],
         settings: Settings,
         public: Mapping[str, Any] | None = None,
+        arguments: Arguments | None = None,
+        finished: Callable[[Any], Any] = lambda result: result,
     ) -> None:
         self.function = function
         self.inputs = dict(inputs)
         self.settings = settings
         self.public = dict(public or {})
+        shapes = {name: each.shape for name, each in self.inputs.items()}
+        self.arguments = arguments or Arguments(shapes, lambda given: given)
+        self.finished = finished
         self.__name__ = getattr(function, "__name__", "program")
         self.__doc__ = function.__doc__
 
@@ -42,13 +60,17 @@ class Program:
     @cached_property
     def source(self) -> Checked:
         """The function after the check of its source."""
-        names = [name for name, declared in self.inputs.items() if len(declared.shape) == 1]
+        names = [name for name, shape in self.arguments.shapes.items() if len(shape) == 1]
         return checked(self.function, names, self.public)
 
     @cached_property
     def traced(self) -> Traced:
         """The graph as the function writes it."""
-        return trace(partial(self.source.function, **self.public), self.inputs, self.settings)
+        return trace(self._of_inputs, self.inputs, self.settings)
+
+    def _of_inputs(self, **inputs: Any) -> Any:
+        """The function's result, from private inputs."""
+        return self.finished(self.source.function(**self.public, **self.arguments.assembled(inputs)))
 
     @cached_property
     def optimised(self) -> Optimised:

@@ -54,7 +54,7 @@ def trace(function: Callable[..., Any], inputs: Mapping[str, Declared], settings
         result = function(**{name: PrivateArray(graph, node) for name, node in nodes.items()})
     finally:
         ACTIVE.reset(active)
-    outputs = {name: _node(graph, name, value) for name, value in _named(result).items()}
+    outputs = {name: _node(graph, name, value) for name, value in named_results(result).items()}
     return Traced(graph, nodes, outputs, _form(result))
 
 
@@ -64,7 +64,8 @@ def _form(result: Any) -> Form:
     return "list" if isinstance(result, list) else "tuple" if isinstance(result, tuple) else "array"
 
 
-def _named(result: Any) -> dict[str, Any]:
+def named_results(result: Any) -> dict[str, Any]:
+    """What a function returns, by the names of outputs."""
     if isinstance(result, dict):
         return {str(name): value for name, value in result.items()}
     if isinstance(result, tuple | list):

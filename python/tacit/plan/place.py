@@ -16,12 +16,11 @@ from tacit.plan.account.disclosures import (
     slicing_disclosures,
     told_disclosures,
 )
-from tacit.plan.algebra.refusals import QueryError, UnsupportedSQL
+from tacit.plan.algebra.refusals import UnsupportedSQL
 from tacit.plan.algebra.relations import Relation
 from tacit.plan.algebra.trees import kept_scans, owner, scans
 from tacit.plan.algebra.types import Double
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.deliveries import approving
 from tacit.plan.facts.fields import fields
 from tacit.plan.facts.kinds import kind_of_field, opened_rep
 from tacit.plan.facts.valid import valid_bound
@@ -41,7 +40,7 @@ from tacit.plan.rules.push_up import Split, opened_by
 from tacit.plan.rules.quotients import with_quotients_above
 from tacit.plan.rules.sequence import NORMAL, RULES, SECURE, Trace, applied, ignore
 from tacit.plan.rules.stage import Stage
-from tacit.plan.taking_part import check_engine, check_party, check_queries, check_recipients
+from tacit.plan.taking_part import check_engine, check_kept_owners, check_party, check_queries, check_recipients
 
 LEFT_OUT = 1 << 15
 """It pays to leave out this number of rows: valid ones come to the front in a few rounds."""
@@ -58,6 +57,40 @@ class KeptAs:
     replace: bool
     single: bool
     declared: str | None = None
+
+
+@dataclass(frozen=True)
+class Beneath:
+    """What the steps of a core disclose: sizes, keys of slices, matches, keys that a party orders, and counts."""
+
+    sizes: tuple[Disclosure, ...]
+    sliced: tuple[Disclosure, ...]
+    matches: tuple[Disclosure, ...]
+    seen: tuple[Disclosure, ...]
+    counts: tuple[Disclosure, ...]
+
+    @classmethod
+    def of(cls, found: Lowered, catalog: Catalog) -> Beneath:
+        """Of a stage's steps."""
+        lowering = found.lowering
+        matched = (match_disclosures(*each, catalog) for each in lowering.matches.items())
+        return cls(
+            size_disclosures(lowering.announced, catalog),
+            tuple(each for keys in lowering.keys for each in slicing_disclosures(keys, catalog)),
+            tuple(each for match_ in matched for each in match_),
+            key_disclosures(lowering.emit.keys, catalog),
+            count_disclosures(lowering.counts, catalog),
+        )
+
+    @property
+    def counted(self) -> tuple[Disclosure, ...]:
+        """Those from which a number of rows may follow."""
+        return (*self.sizes, *self.matches, *self.counts)
+
+    @property
+    def all(self) -> tuple[Disclosure, ...]:
+        """All of them, in the order of accounts."""
+        return (*self.sizes, *self.sliced, *self.matches, *self.seen, *self.counts)
 
 
 def place(
@@ -107,15 +140,10 @@ def place_kept(relation: Relation, catalog: Catalog, kept: KeptAs, query: str, t
 def _accounted(stage: Stage, planning: Planning, opened: Callable[[Lowered], tuple[Disclosure, ...]]) -> PlacedPlan:
     """The plan of a stage with all that it discloses. opened: what its last steps open."""
     found, catalog = planning.lowered(stage), planning.catalog
-    sizes = size_disclosures(found.lowering.announced, catalog)
-    shown = found.lowering.matches.items()
-    matches = tuple(each for step, match_ in shown for each in match_disclosures(step, match_, catalog))
-    sliced = tuple(each for keys in found.lowering.keys for each in slicing_disclosures(keys, catalog))
-    seen = key_disclosures(found.lowering.emit.keys, catalog)
-    counts = count_disclosures(found.lowering.counts, catalog)
+    beneath = Beneath.of(found, catalog)
     disclosed = opened(found)
-    told = told_disclosures(found.last, (*sizes, *matches, *counts), found.table.rows, catalog)
-    return planning.plan(stage, (*sizes, *sliced, *matches, *seen, *counts, *told, *disclosed))
+    told = told_disclosures(found.last, beneath.counted, found.table.rows, catalog)
+    return planning.plan(stage, (*beneath.all, *told, *disclosed))
 
 
 def _answer(stage: Stage, found: Lowered, planning: Planning) -> tuple[Disclosure, ...]:
@@ -135,7 +163,7 @@ def _release(
 ) -> tuple[tuple[Step, ...], SharedTable]:
     """The release, with columns under the names that the tail knows, and the recipients' tail."""
     split, core = _split_of(stage), stage.core
-    table = _shown(core, table, lowering)
+    table = shown_columns(core, table, lowering)
     names = tuple(each.name for each in fields(core))
     nullable = tuple(name for name in names if table.columns[name][0].kind.nullable)
     most = _fewer(table, core, lowering.catalog)
@@ -155,13 +183,13 @@ def _fewer(table: SharedTable, core: Relation, catalog: Catalog) -> int | None:
 def _keep(kept: KeptAs, stage: Stage, table: SharedTable, lowering: Lowering) -> tuple[tuple[Step, ...], SharedTable]:
     """The step that keeps the table."""
     core = stage.core
-    table, step = _shown(core, table, lowering), lowering.emit.next
+    table, step = shown_columns(core, table, lowering), lowering.emit.next
     operator = Keep(step, table.step, kept.name, tuple(each.name for each in fields(core)))
     facts = about(core, kept.single, kept.declared, lowering.catalog)
     return (KeepStep(operator, kept.replace, fields(core), facts, table.rows.text),), table
 
 
-def _shown(core: Relation, table: SharedTable, lowering: Lowering) -> SharedTable:
+def shown_columns(core: Relation, table: SharedTable, lowering: Lowering) -> SharedTable:
     """The table with one physical column for each of the core's, under its name."""
     columns = {}
     for each in fields(core):
@@ -180,11 +208,5 @@ def _check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) ->
         check_party(party, "recipient" if party in recipients else "owner", catalog)
     read = {scan.table for scan in kept_scans(relation)}
     kept = tuple(table for table in catalog.kept if table.name in read)
-    for table in kept:
-        for party in approving(table.owners, table.declared, catalog.nodes):
-            if party not in catalog.parties:
-                raise QueryError(
-                    f"the kept table {table.name!r} has data of {party!r}, which would have to approve the query and "
-                    f"is not one of the parties {', '.join(catalog.parties)}; DROP TABLE {table.name}."
-                )
+    check_kept_owners(kept, catalog)
     return replace(catalog, kept=kept, broken=())

@@ -2,91 +2,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 
+from tacit.plan.facts.allowances import Ruling
 from tacit.plan.facts.arrays import OfferedArray
-from tacit.plan.facts.catalog import Catalog, DisclosureRule
-from tacit.plan.facts.kinds import Kind
-from tacit.plan.facts.sources import Source as Origin
-from tacit.plan.facts.sources import Use
+from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.row_arrays import RowArray
 from tacit.plan.facts.table_arrays import offered_array
 from tacit.plan.physical.cost import power_of_two, predict, total
-from tacit.plan.physical.disclosure import (
-    ArrayRows,
-    Derivation,
-    Disclosure,
-    OpenedArray,
-    OpenedBound,
-    OpenedRows,
-    Site,
-)
 from tacit.plan.physical.engines import FAILS_AT_MOST, PROGRAMS_ALONE
-from tacit.plan.physical.lower_program import Lowered, kind_of_array, lower_program
-from tacit.plan.physical.operators import Element, Input, Made, Named, Program, Release, Shared
-from tacit.plan.physical.placed import (
-    ArrayStep,
-    GuardStep,
-    InputStep,
-    PlacedPlan,
-    ProgramStep,
-    ReleaseStep,
-    Result,
-    ResultStep,
-    Step,
-)
+from tacit.plan.physical.lower_program import Lowered, lower_program
+from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.physical.room import with_room
 from tacit.plan.physical.wide_ring import in_wide_ring
+from tacit.plan.place_rows import Bind, PlacedRows, bound_rows, no_queries, place_rows
 from tacit.plan.policy.programs import Bound, check_program, program_hash
+from tacit.plan.program_steps import Given, Placing
 from tacit.plan.programs import operations as ops
 from tacit.plan.programs.declared import declared
 from tacit.plan.programs.facts import Array
-from tacit.plan.programs.identity import digest
+from tacit.plan.programs.identity import Source, digest
 from tacit.plan.programs.limits import MOST_NAME
-from tacit.plan.programs.nodes import Node, behind, reachable
+from tacit.plan.programs.nodes import reachable
 from tacit.plan.programs.optimiser import optimised
 from tacit.plan.programs.reading import Program as Read
 from tacit.plan.programs.reading import read
 from tacit.plan.programs.refusals import ProgramError
 from tacit.plan.programs.release import released
-from tacit.plan.programs.text import described, error_of
+from tacit.plan.programs.text import described
 from tacit.plan.taking_part import check_engine, check_party, check_recipients
 
-VALUE = "value"
-"""The column of an array's table."""
-GUARD = "outside"
-"""The column of the bit that says whether a checked bound does not hold."""
-BIT = Kind("bits", 1, False, False)
 
-
-def place_program(text: str, catalog: Catalog, recipients: tuple[str, ...], today: date | None = None) -> PlacedPlan:
+def place_program(
+    text: str, catalog: Catalog, recipients: tuple[str, ...], today: date | None = None, bind: Bind = no_queries
+) -> PlacedPlan:
     """The placed plan that reveals a program's results to the recipients. Raises QueryError where there is none.
 
-    today: the day by which owners' offers are read, by default this one in UTC.
+    today: the day by which owners' offers are read, by default this one in UTC. bind: the meaning of queries whose rows
+    it reads.
     """
     check_recipients(recipients, "program")
     check_engine(catalog)
+    for party in recipients:
+        check_party(party, "recipient", catalog)
+    today, hash = today or datetime.now(UTC).date(), program_hash(digest(text))
+
+    def ruled(offered: tuple[OfferedArray, ...], bit: Bound | None = None) -> Ruling:
+        return check_program(offered, hash, recipients, today, bit)
+
+    placing, offered = place_lowered(text, catalog, recipients, bind, ruled)
+    ruling = ruled(offered, Bound(placing.told, placing.checked) if placing.told else None)
+    rows, steps, disclosures = placing.rows, placing.steps(), placing.disclosures()
+    why = rows.joins, rows.slicing, rows.resizing
+    plan = PlacedPlan(
+        text, catalog.engine, catalog.nodes, recipients, steps, disclosures, rows.catalog, *why, ruling=ruling
+    )
+    _check_failure(plan)
+    return plan
+
+
+def place_lowered(
+    text: str,
+    catalog: Catalog,
+    recipients: tuple[str, ...],
+    bind: Bind,
+    ruled: Callable[[tuple[OfferedArray, ...]], object],
+) -> tuple[Placing, tuple[OfferedArray, ...]]:
+    """A program that is optimised and lowered, over what it reads; and what owners offer of that.
+
+    ruled: holds that against owners' rules, before anything is optimised. Raises QueryError.
+    """
     program = read(text)
-    arrays = _offered(program, catalog)
-    _check_parties(arrays.values(), recipients, catalog)
-    given = tuple(dict.fromkeys(arrays.values()))
-    ruling = check_program(given, program_hash(digest(text)), recipients, today or datetime.now(UTC).date())
+    given = _given(program, catalog, bind)
+    for array in given.arrays.values():
+        check_party(array.owner, "owner", catalog)
+    offered = given.offered(catalog)
+    ruled(offered)
     graph = program.graph
     outputs = released(graph, optimised(graph, program.outputs).after)
     if catalog.engine in PROGRAMS_ALONE:
         graph, outputs = in_wide_ring(graph, outputs)
     outputs = with_room(graph, outputs)
     lowered = lower_program(outputs)
-    placing = _Placing(outputs, lowered, arrays, recipients, _told_bound(lowered, given, recipients, catalog))
-    if placing.told:
-        bound = Bound(placing.told, placing.checked)
-        ruling = check_program(given, program_hash(digest(text)), recipients, today or datetime.now(UTC).date(), bound)
-    found = replace(catalog, kept=(), broken=())
-    steps, disclosures = placing.steps(), placing.disclosures(found)
-    plan = PlacedPlan(text, catalog.engine, catalog.nodes, recipients, steps, disclosures, found, ruling=ruling)
-    _check_failure(plan)
-    return plan
+    rows = place_rows(given.queries, catalog, recipients, text)
+    _check_rows(program, given, rows)
+    told = _told_bound(lowered, given, recipients, catalog)
+    return Placing(outputs, lowered, given, rows, recipients, told), offered
 
 
 def _check_failure(plan: PlacedPlan) -> None:
@@ -102,32 +104,48 @@ def _check_failure(plan: PlacedPlan) -> None:
         )
 
 
-def _check_parties(arrays: Iterable[OfferedArray], recipients: tuple[str, ...], catalog: Catalog) -> None:
-    for party in recipients:
-        check_party(party, "recipient", catalog)
-    for array in arrays:
-        check_party(array.owner, "owner", catalog)
-
-
-def _offered(program: Read, catalog: Catalog) -> dict[str, OfferedArray]:
-    """The owners' arrays that a program's inputs are, by the names of inputs."""
+def _given(program: Read, catalog: Catalog, bind: Bind) -> Given:
+    """What a program's inputs are: owners' arrays, and columns of queries' rows."""
     nodes = reachable(program.outputs.values())
     inputs = [node.operation for node in nodes if isinstance(node.operation, ops.Input)]
     if not inputs:
         raise ProgramError("the program reads no owner's array, so that nothing in it is private; compute it in NumPy.")
-    return {each.name: _array(each, program, catalog) for each in inputs}
+    columns = {each.name: RowArray.of(source.array) for each in inputs if (source := _source(each, program)).is_rows}
+    arrays = {each.name: _array(each, program, catalog) for each in inputs if each.name not in columns}
+    queries = {asked: bound_rows(*asked, catalog, bind) for asked in dict.fromkeys(e.rows for e in columns.values())}
+    return Given(arrays, columns, queries)
 
 
-def _array(given: ops.Input, program: Read, catalog: Catalog) -> OfferedArray:
+def _source(given: ops.Input, program: Read) -> Source:
     source = program.sources.get(given.name)
     if source is None:
         raise ProgramError(f"the program does not say whose array {given.name} is; name an owner's array for it.")
+    return source
+
+
+def _array(given: ops.Input, program: Read, catalog: Catalog) -> OfferedArray:
+    source = _source(given, program)
     named = offered_array(catalog, source.owner, source.array)
     if named is None:
         offers = ", ".join(each.name for each in catalog.arrays if each.owner == source.owner) or "none"
         raise ProgramError(f"{source.owner} offers no array {source.array[:MOST_NAME]!r}; its arrays are: {offers}.")
     _check_declared(given, named, program)
     return named
+
+
+def _check_rows(program: Read, given: Given, rows: PlacedRows) -> None:
+    """Refuse a program that relies on more than is public of queries' rows."""
+    for node in reachable(program.outputs.values()):
+        if not isinstance(node.operation, ops.Input) or node.operation.name not in given.columns:
+            continue
+        name = node.operation.name
+        array, relied_on = given.columns[name], node.operation.array
+        column = given.queries[array.rows].column(array.column)
+        shape, bounds = (rows.rows(array.rows),), (column.low, column.high)
+        found = declared(name, shape, column.dtype, bounds, None, program.graph.settings.fraction)
+        if not _implies(found, relied_on):
+            problem = f"the program takes {name} for: {_facts(relied_on)}. The query gives: {_facts(found)}"
+            raise ProgramError(f"{problem}. Trace it again with what the query gives.")
 
 
 def _check_declared(given: ops.Input, offered: OfferedArray, program: Read) -> None:
@@ -153,141 +171,7 @@ def _facts(array: Array) -> str:
     return f"{described(array)}{norm}"
 
 
-def _told_bound(
-    lowered: Lowered, arrays: Iterable[OfferedArray], recipients: tuple[str, ...], catalog: Catalog
-) -> tuple[str, ...]:
+def _told_bound(lowered: Lowered, given: Given, recipients: tuple[str, ...], catalog: Catalog) -> tuple[str, ...]:
     """Who is told whether checked bounds hold: all parties of the run, as it ends for all. Nobody without bounds."""
-    everybody = dict.fromkeys((*catalog.nodes, *(each.owner for each in arrays), *recipients))
+    everybody = dict.fromkeys((*catalog.nodes, *given.parties, *recipients))
     return tuple(everybody) if lowered.checked else ()
-
-
-@dataclass(frozen=True)
-class _Placing:
-    """A lowered program on its way to steps. arrays: by the names of inputs. told: whether checked bounds hold."""
-
-    outputs: Mapping[str, Node]
-    lowered: Lowered
-    arrays: Mapping[str, OfferedArray]
-    recipients: tuple[str, ...]
-    told: tuple[str, ...]
-
-    def steps(self) -> tuple[Step, ...]:
-        """All steps: owners' arrays, their shares, the program, a release for each output, and the result.
-
-        A guard of checked bounds is before all releases.
-        """
-        given, inputs = self._inputs()
-        program = ProgramStep(self._program(len(given) + 1, inputs), self._sizes())
-        guards = (GuardStep(self._release(program.operator, 0, self.told)),) if self.told else ()
-        places = range(len(guards), len(program.operator.outputs))
-        releases = tuple(ReleaseStep(self._release(program.operator, place), ()) for place in places)
-        arrays = tuple(self._result(*each) for each in zip(self.outputs.items(), releases, strict=True))
-        result = ResultStep(releases[-1].id + 1, self.recipients, arrays)
-        return (*given, program, *guards, *releases, result)
-
-    @property
-    def checked(self) -> tuple[Origin, ...]:
-        """The owners' arrays of which it shows whether checked bounds hold."""
-        return self._sources(self.lowered.checked)
-
-    def _sources(self, nodes: Iterable[Node]) -> tuple[Origin, ...]:
-        """The owners' arrays behind nodes."""
-        return self._origins(reachable(nodes))
-
-    def _origins(self, nodes: Iterable[Node]) -> tuple[Origin, ...]:
-        """The owners' arrays that are among nodes."""
-        given = (self.arrays[each.operation.name] for each in nodes if isinstance(each.operation, ops.Input))
-        return tuple(dict.fromkeys(Origin(each.owner, each.name, None) for each in given))
-
-    def _inputs(self) -> tuple[list[Step], tuple[Element, ...]]:
-        """The steps that share each array once, and where the program finds them."""
-        steps: list[Step] = []
-        shared: dict[tuple[str, str, int], int] = {}
-        places = []
-        for node in self.lowered.inputs:
-            assert isinstance(node.operation, ops.Input)
-            offered = self.arrays[node.operation.name]
-            key = offered.owner, offered.name, node.array.ring
-            if key not in shared:
-                shared[key] = len(steps) + 2
-                steps += _shared(offered, node.array, len(steps) + 1)
-            places.append(Element(shared[key], VALUE))
-        return steps, tuple(places)
-
-    def _program(self, step: int, inputs: tuple[Element, ...]) -> Program:
-        made = [(self.lowered.places[name], name, kind_of_array(node.array)) for name, node in self.outputs.items()]
-        if self.lowered.outside is not None:
-            made.insert(0, (self.lowered.outside, GUARD, BIT))
-        tables = tuple(Made(step + 1 + place, *each) for place, each in enumerate(made))
-        return Program(step, inputs, self.lowered.instructions, tables)
-
-    def _sizes(self) -> str:
-        return ", ".join(f"{node.array.size:,}" for node in self.outputs.values())
-
-    def _release(self, program: Program, place: int, told: tuple[str, ...] = ()) -> Release:
-        """The release of a table of the program. told: of the bit of checked bounds, who is told it."""
-        made = program.outputs[place]
-        step = program.outputs[-1].id + 1 + place
-        return Release(step, made.id, told or self.recipients, (made.column,), (), True, guard=bool(told))
-
-    def _result(self, output: tuple[str, Node], release: ReleaseStep) -> Result:
-        name, array = output[0], output[1].array
-        return Result(name, release.id, array.shape, array.dtype, array.fraction)
-
-    def disclosures(self, catalog: Catalog) -> tuple[Disclosure, ...]:
-        """What each release shows, and to clients how many elements that are."""
-        steps = self.steps()
-        guards = [step for step in steps if isinstance(step, GuardStep)]
-        releases = [step for step in steps if isinstance(step, ReleaseStep)]
-        pairs = list(zip(self.outputs.items(), releases, strict=True))
-        inputs = behind(self.outputs, ops.Input)
-        sizes: list[tuple[int, ReleaseStep | GuardStep]] = [(1, each) for each in guards]
-        sizes += [(node.array.size, each) for (_, node), each in pairs]
-        told = [_told(outside, *each) for each in sizes if (outside := _outside(each[1], catalog))]
-        bounds = [self._bound(each) for each in guards]
-        answers = [self._opened(name, node, release, inputs[name]) for (name, node), release in pairs]
-        return (*self._sized(catalog), *told, *bounds, *answers)
-
-    def _bound(self, guard: GuardStep) -> Disclosure:
-        uses = tuple(Use(each, ("program",)) for each in self.checked)
-        opened = OpenedBound((Named(GUARD, BIT),), len(self.lowered.checked))
-        return Disclosure(self.told, _site(guard), opened, Derivation(((GUARD, uses),), (), 1), (DisclosureRule.QUERY,))
-
-    def _sized(self, catalog: Catalog) -> Iterator[Disclosure]:
-        """The sizes of arrays, which their owners announce to the nodes."""
-        steps = self._inputs()[0]
-        for given, shared in zip(steps[::2], steps[1::2], strict=True):
-            assert isinstance(given, ArrayStep) and isinstance(shared, InputStep)
-            derivation = Derivation((), (Use(Origin(given.party, given.array, None)),), shared.exact)
-            shown = ArrayRows(given.party, given.array)
-            yield Disclosure(catalog.nodes, Site(shared.id, "input"), shown, derivation, (DisclosureRule.QUERY,))
-
-    def _opened(self, name: str, node: Node, release: ReleaseStep, inputs: list[Node]) -> Disclosure:
-        array = node.array
-        uses = tuple(Use(each, ("program",)) for each in self._origins(inputs))
-        opened = OpenedArray(
-            name, (Named(name, kind_of_array(array)),), array.shape, array.dtype, array.fraction, error_of(array)
-        )
-        derivation = Derivation(((name, uses),), (), array.size, None, ((name, uses),))
-        return Disclosure(self.recipients, _site(release), opened, derivation, (DisclosureRule.QUERY,))
-
-
-def _shared(offered: OfferedArray, array: Array, step: int) -> tuple[Step, Step]:
-    """The steps that give an owner's array, and share it."""
-    column = Shared(VALUE, VALUE, "int", kind_of_array(array))
-    shared = Input(step + 1, offered.owner, (column,), None, ordered=True)
-    return ArrayStep(step, offered.owner, offered.name, array.fraction), InputStep(step, shared, exact=offered.size)
-
-
-def _outside(release: ReleaseStep | GuardStep, catalog: Catalog) -> tuple[str, ...]:
-    """The recipients that are no nodes."""
-    return tuple(each for each in release.operator.to if each not in catalog.nodes)
-
-
-def _told(outside: tuple[str, ...], elements: int, release: ReleaseStep | GuardStep) -> Disclosure:
-    derivation = Derivation((), (), elements)
-    return Disclosure(outside, _site(release), OpenedRows(), derivation, (DisclosureRule.QUERY,))
-
-
-def _site(release: ReleaseStep | GuardStep) -> Site:
-    return Site(release.id, release.operator.op)

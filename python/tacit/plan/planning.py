@@ -39,13 +39,24 @@ class Lowered:
 
 
 class Planning:
-    """The plans that a query could have, for rules to choose among (a tacit.plan.rules.stage.Pricing)."""
+    """The plans that a query could have, for rules to choose among (a tacit.plan.rules.stage.Pricing).
 
-    def __init__(self, catalog: Catalog, recipients: tuple[str, ...], query: str, ending: Ending) -> None:
+    before: steps that are placed already, behind which those of the query have their numbers.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        recipients: tuple[str, ...],
+        query: str,
+        ending: Ending,
+        before: tuple[Step, ...] = (),
+    ) -> None:
         self.catalog = catalog
         self.recipients = recipients
         self.query = query
         self._ending = ending
+        self._before = before
         self._readers = Readers(catalog)
         self._lowered: dict[_Done, Lowered] = {}
         self._predicted: dict[tuple[_Done, tuple[Merge, ...]], Predicted] = {}
@@ -105,6 +116,7 @@ class Planning:
         demands = Demands(hashed, lambda each: is_local(each, self.catalog))
         demands.add(core, {each.name: frozenset({opened_rep(each.type)}) for each in fields(core)})
         lowering = Lowering(self.catalog, demands, self._readers, stage.trusted, stage.resized)
+        lowering.emit.steps += self._before
         lowering.place_keys(core)
         return Lowered(lowering, *self._ending(stage, lowering.place(core), lowering))
 

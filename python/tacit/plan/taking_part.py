@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tacit.plan.algebra.refusals import QueryError
-from tacit.plan.facts.catalog import Catalog
+from tacit.plan.facts.catalog import Catalog, KeptTable
+from tacit.plan.facts.deliveries import approving
 from tacit.plan.physical.engines import NODES, PROGRAMS_ALONE, alternatives, alternatives_of_queries
 
 
@@ -35,3 +38,14 @@ def check_party(party: str, role: str, catalog: Catalog) -> None:
     """Raises QueryError for a name that is not one of the parties."""
     if party not in catalog.parties:
         raise QueryError(f"the {role} {party!r} is not one of the parties {', '.join(catalog.parties)}.")
+
+
+def check_kept_owners(kept: Iterable[KeptTable], catalog: Catalog) -> None:
+    """Raises QueryError where somebody would have to approve what reads a kept table, and is no party."""
+    for table in kept:
+        for party in approving(table.owners, table.declared, catalog.nodes):
+            if party not in catalog.parties:
+                raise QueryError(
+                    f"the kept table {table.name!r} has data of {party!r}, which would have to approve the query and "
+                    f"is not one of the parties {', '.join(catalog.parties)}; DROP TABLE {table.name}."
+                )

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.keep_program import keep_program
 from tacit.plan.physical.placed import PlacedPlan
 from tacit.plan.place import place
 from tacit.plan.place_program import place_program
@@ -16,13 +17,13 @@ from tacit.plan.policy.check import check
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.plan.programs.reading import is_program
 from tacit.plan.rules.sequence import Trace, ignore
-from tacit.sql.bind import bind, bind_query
+from tacit.sql.bind import bind, bind_query, bind_rows
 from tacit.sql.changes import advise
 from tacit.sql.statements import create_table, delivery, drop_table
 from tacit.sql.text import Text, statements
 from tacit.sql.titles import place_of
 
-__all__ = ["bind", "compile_query", "disclosures", "statements"]
+__all__ = ["bind", "bind_rows", "compile_query", "disclosures", "statements"]
 
 
 def compile_query(
@@ -40,7 +41,9 @@ def compile_query(
     """
     today = today or datetime.now(UTC).date()
     if is_program(sql):
-        return place_program(sql, catalog, recipients, today)
+        return place_program(sql, catalog, recipients, today, lambda query: bind_rows(query, catalog))
+    if (plan := keep_program(sql, catalog, lambda query: bind_rows(query, catalog), today)) is not None:
+        return plan
     if (plan := delivery(sql, catalog, trace)) is not None:
         return plan
     try:

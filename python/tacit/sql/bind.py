@@ -37,6 +37,11 @@ def bind_query(text: Text, statement: exp.Expr, catalog: Catalog) -> Relation:
     return _Binder(text, catalog).query(statement, {})
 
 
+def bind_rows(sql: str, catalog: Catalog) -> Relation:
+    """The meaning of a query whose rows a program reads, in no order. Raises as ``bind`` does."""
+    return _unsorted(bind(sql, catalog))
+
+
 def bind_unordered(text: Text, node: exp.Expr, catalog: Catalog) -> Relation:
     """The meaning of a query within a statement, whose rows have no order."""
     return _unsorted(_Binder(text, catalog).query(node, {}))

@@ -124,7 +124,9 @@ def _changes(attempt: Attempt, problem: Problem, catalog: Catalog) -> Iterator[t
 
 def _others(attempt: Attempt, problem: Problem, catalog: Catalog) -> Iterator[tuple[str, ...]]:
     """Those recipients whom the owner lists, or else each whom it lists."""
-    table = next(each for each in catalog.tables if each.name == problem.table)
+    table = next((each for each in catalog.tables if each.name == problem.table), None)
+    if table is None:  # an array, of which a kept table is made
+        return
     listed = {table.owner, *(table.terms.recipients if table.terms else ())}
     left = tuple(each for each in attempt.recipients if each in listed)
     if left:

@@ -142,7 +142,7 @@ impl Operator {
     /// The ids of the steps under which its tables are found. Of every operator but a program that is its own.
     pub fn makes(&self) -> Vec<usize> {
         match self {
-            Self::Program(x) => x.outputs.iter().map(|output| output.id).collect(),
+            Self::Program(x) => x.tables(),
             _ => vec![self.id()],
         }
     }

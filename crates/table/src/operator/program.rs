@@ -1,11 +1,11 @@
-//! The members of `program`: a program on arrays, whose inputs are columns and whose results are tables of one column.
+//! The members of `program`: a program on arrays, whose inputs are columns and whose results are columns of new tables.
 
 use serde::{Deserialize, Serialize};
 use tacit_array::{Instruction, Instructions, Ring};
 
 use super::kind::{Kind, Repr};
 
-/// `program`: instructions on arrays. The step itself has no table: each result has one, under an id of its own.
+/// `program`: instructions on arrays. The step itself has no table: results have, under ids of their own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "ProgramJson")]
 pub struct ArrayProgram {
@@ -15,25 +15,33 @@ pub struct ArrayProgram {
     pub inputs: Vec<ArrayInput>,
     /// What it computes.
     pub nodes: Instructions,
-    /// Its results.
+    /// Its results. Those of one table follow each other.
     pub outputs: Vec<ArrayOutput>,
 }
 
-/// An array that a program is given: a column, row by row.
+/// An array that a program is given: a column, row by row, with zeros in rows that are not valid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayInput {
     /// Step of the table.
     pub step: usize,
-    /// Its column.
-    pub column: String,
+    /// Its column; none for bits that say which rows are valid.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub column: Option<String>,
 }
 
-/// A result of a program, which becomes a table.
+impl ArrayInput {
+    /// What it is called in messages.
+    pub fn name(&self) -> String {
+        self.column.clone().unwrap_or_else(|| "(valid)".into())
+    }
+}
+
+/// A result of a program, which becomes a column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArrayOutput {
-    /// The step id that its table has.
+    /// The step id that its table has. Results with one id are columns of one table.
     pub id: usize,
     /// The position of its instruction.
     pub node: usize,
@@ -53,6 +61,13 @@ impl ArrayProgram {
             }
         }
         steps
+    }
+
+    /// The ids of its tables, each once.
+    pub fn tables(&self) -> Vec<usize> {
+        let mut ids: Vec<usize> = self.outputs.iter().map(|output| output.id).collect();
+        ids.dedup();
+        ids
     }
 
     /// The instruction of a result.
@@ -83,6 +98,14 @@ impl TryFrom<ProgramJson> for ArrayProgram {
             if !holds(output.kind, node) {
                 let (ArrayOutput { column, .. }, Instruction { low, high, .. }) = (output, node);
                 return Err(format!("program {id}: the kind of {column:?} does not hold numbers from {low} to {high}"));
+            }
+        }
+        for (place, output) in outputs.iter().enumerate() {
+            let elements = |output: &ArrayOutput| nodes.all()[output.node].elements();
+            let mut beside = outputs[..place].iter().filter(|other| other.id == output.id);
+            if beside.any(|other| other.column == output.column || elements(other) != elements(output)) {
+                let column = &output.column;
+                return Err(format!("program {id}: {column:?} is no column of its own beside others as long as it is"));
             }
         }
         Ok(Self { id, inputs, nodes, outputs })

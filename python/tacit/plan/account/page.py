@@ -14,7 +14,7 @@ from tacit.plan.account.phrases import deciding, listed, plain
 from tacit.plan.account.programs import question
 from tacit.plan.account.statement import Answered, Output, Statement, statement
 from tacit.plan.physical.placed import PlacedPlan
-from tacit.plan.programs.reading import is_program
+from tacit.plan.programs.reading import program_of
 
 WIDTH = 100
 MOST_NAME = 48
@@ -39,7 +39,9 @@ def page(plan: PlacedPlan) -> list[str]:
 
 def _asks(plan: PlacedPlan, found: Statement) -> list[str]:
     """Who takes part, and the question's own text, marked at the left so that nothing in it passes for the page."""
-    asked = "\n".join(question(plan.query)) if is_program(plan.query) else plan.query
+    program = program_of(plan.query)
+    keeps = plan.query.removesuffix(program or "")
+    asked = plan.query if program is None else "\n".join([*([keeps.strip()] if keeps else []), *question(program)])
     return [*wrapped(_part(found)), "", *quoted(asked)]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from tacit.plan.account.origins import Origin
 from tacit.plan.account.phrases import columns_text, listed, plain
+from tacit.plan.facts.row_arrays import NODES, RowArray
 from tacit.plan.physical.disclosure import Disclosure, OpenedArray
 from tacit.plan.programs.identity import digest
 
@@ -62,6 +63,8 @@ def _operation(node: dict[str, Any]) -> str:
     match node["op"]:
         case "input":
             shape = " x ".join(map(str, node["shape"])) or "one number"
+            if node["owner"] == NODES:
+                return f"{plain(node['name'])}: {_of_rows(RowArray.of(node['array']))} ({shape})"
             return f"{plain(node['name'])}: the array {plain(node['array'])} of {plain(node['owner'])} ({shape})"
         case "constant":
             few, shape = node["reals"][:MOST_NUMBERS], " x ".join(map(str, node["shape"])) or "one number"
@@ -72,6 +75,12 @@ def _operation(node: dict[str, Any]) -> str:
         case op:
             said = [f"{name} {_short(value)}" for name, value in node.items() if name not in ("op", "args")]
             return f"{op} {listed(args)}{' (' * bool(said)}{', '.join(said)}{')' * bool(said)}"
+
+
+def _of_rows(array: RowArray) -> str:
+    """A column of a query, with the query as it stands."""
+    column = "which rows there are" if array.column is None else f"the column {plain(array.column)}"
+    return f"{column} of {plain(array.query)}"
 
 
 def _number(real: str) -> str:

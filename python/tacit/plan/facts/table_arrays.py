@@ -7,6 +7,7 @@ bounds follow from what the owner declares of the table, and what it allows from
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -88,7 +89,7 @@ def table_array(table: Table, names: tuple[str, ...]) -> TableArray:
         dtype,
         None if dtype == "bool" else min(low for low, _ in bounds),
         None if dtype == "bool" else max(high for _, high in bounds),
-        terms=_terms(table, columns),
+        terms=terms_of(table, columns),
         path=table.path,
         table=table.name,
         columns=names,
@@ -98,7 +99,7 @@ def table_array(table: Table, names: tuple[str, ...]) -> TableArray:
 def numbers(table: Table) -> tuple[str, ...]:
     """The columns that programs can read, and may."""
     opened = [each for each in table.columns if "program" in _ways(table, [each])]
-    return tuple(each.field.name for each in opened if _is_number(each.field) and not each.field.nullable)
+    return tuple(each.field.name for each in opened if is_number(each.field) and not each.field.nullable)
 
 
 def _column(table: Table, name: str) -> Column:
@@ -111,7 +112,7 @@ def _column(table: Table, name: str) -> Column:
             f"the column {table.name}.{name} may have NULL, and arrays have none; its owner fills it in, and declares "
             "it without nullable = true."
         )
-    if not _is_number(found.field):
+    if not is_number(found.field):
         kind = sql_name(found.field.type)
         raise QueryError(
             f"the column {table.name}.{name} is {kind}, and programs read numbers of 64 bits; leave it out."
@@ -119,7 +120,8 @@ def _column(table: Table, name: str) -> Column:
     return found
 
 
-def _is_number(field: Field) -> bool:
+def is_number(field: Field) -> bool:
+    """Whether a column has whole numbers, DECIMALs or BOOLEANs of 64 bits."""
     match field.type:
         case Integer(low, high) | Decimal(_, _, low, high):
             return low >= -MOST and high < MOST
@@ -147,7 +149,7 @@ def _bounds(field: Field) -> tuple[Fraction, Fraction]:
             return Fraction(0), Fraction(1)
 
 
-def _terms(table: Table, columns: list[Column]) -> ArrayTerms | None:
+def terms_of(table: Table, columns: Sequence[Column]) -> ArrayTerms | None:
     """What the table's owner allows of an array of these columns."""
     terms = table.terms
     if terms is None:
@@ -156,7 +158,7 @@ def _terms(table: Table, columns: list[Column]) -> ArrayTerms | None:
     return ArrayTerms(_ways(table, columns), terms.recipients, listed, terms.until)
 
 
-def _ways(table: Table, columns: list[Column]) -> frozenset[Way]:
+def _ways(table: Table, columns: Sequence[Column]) -> frozenset[Way]:
     """Whether programs may use columns: all of them, or where there are none any of the table's."""
     if table.terms is None or _is_opened(table, table.terms):
         return frozenset({"program"})

@@ -21,6 +21,7 @@ from tacit.plan.facts.kinds import Kind
 from tacit.plan.facts.lineage import lineage
 from tacit.plan.facts.multiplicity import most_equal
 from tacit.plan.facts.readers import Readers
+from tacit.plan.facts.row_arrays import is_exact
 from tacit.plan.facts.sources import Use, ordered
 from tacit.plan.facts.uniqueness import unique_keys
 from tacit.plan.physical.record import JSON, Record
@@ -99,7 +100,7 @@ class About(Record):
 
     presence: the lineage of which rows there are; None in files that do not say. single: it has exactly one row,
     whatever the data. unique: keys that never repeat. owners, tables: whose data, of which tables, is in it. declared:
-    as of a KeptTable.
+    as of a KeptTable. exact: all rows that are kept are valid, whatever the data.
     """
 
     fields: tuple[AboutField, ...]
@@ -109,6 +110,7 @@ class About(Record):
     owners: tuple[str, ...]
     tables: tuple[str, ...]
     declared: str | None = None
+    exact: bool = False
 
     def json(self) -> JSON:
         """The object, without members for what is None."""
@@ -120,6 +122,7 @@ class About(Record):
             "owners": list(self.owners),
             "tables": list(self.tables),
             **({} if self.declared is None else {"declared": self.declared}),
+            **({"exact": True} if self.exact else {}),
         }
 
     @classmethod
@@ -135,6 +138,7 @@ class About(Record):
                 tuple(said["owners"]),
                 tuple(said["tables"]),
                 said.get("declared"),
+                said.get("exact") is True,
             ),
         )
 
@@ -200,6 +204,7 @@ class Header(Record):
             presence=about.presence,
             made=self.made,
             declared=about.declared,
+            exact=about.exact,
         )
 
 
@@ -221,6 +226,7 @@ def about(relation: Relation, single: bool, declared: str | None, catalog: Catal
         tuple(sorted(owners)),
         tuple(sorted(tables)),
         declared,
+        is_exact(relation, catalog),
     )
 
 

@@ -236,10 +236,12 @@ class Kept(_Operator):
 
 @dataclass(frozen=True)
 class Element(Record):
-    """An array that a program reads: a column of a step's table. Its elements are the rows, in their order."""
+    """An array that a program reads: a column of a step's table. Its elements are the rows, in their order; those of
+    rows that are not valid are zero. column: None for bits that say which rows are valid.
+    """
 
     step: int
-    column: str
+    column: str | None
 
 
 @dataclass(frozen=True)
@@ -268,7 +270,9 @@ class Instruction(Record):
 
 @dataclass(frozen=True)
 class Made(Record):
-    """A table of one column that a program makes: the elements of a node, row by row. id: as of a step."""
+    """A column of a table that a program makes: the elements of a node, row by row. id: of the table, as of a step.
+    Those of one table follow each other.
+    """
 
     id: int
     node: int
@@ -278,7 +282,7 @@ class Made(Record):
 
 @dataclass(frozen=True)
 class Program(_Operator):
-    """Arrays computed from arrays. No table of its own id: each output is a table under an id of its own."""
+    """Arrays computed from arrays. No table of its own id: outputs are columns of tables under ids of their own."""
 
     op: ClassVar[str] = "program"
     id: int

@@ -5,14 +5,19 @@ It takes a bound query, the catalog, the recipients and the day; it reads no dat
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
 from tacit.plan.algebra.relations import Aggregate, Project, Relation, Sort
 from tacit.plan.algebra.trees import constants, kept_scans, scans
 from tacit.plan.facts.allowances import Ruling
-from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.facts.arrays import OfferedArray
+from tacit.plan.facts.catalog import Catalog, KeptTable, Table
 from tacit.plan.facts.deliveries import delivered_table
+from tacit.plan.facts.row_arrays import read_tables
+from tacit.plan.facts.sources import Source
+from tacit.plan.facts.table_arrays import offered_array
 from tacit.plan.policy.allowed import allowances
 from tacit.plan.policy.derive import derived
 from tacit.plan.policy.guarded import guarded, notice
@@ -42,6 +47,7 @@ def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], tod
     """What the rules of all owners say of a bound query. Raises PolicyRefusal where one of them does not allow it."""
     tables = _bound_by(relation, catalog, recipients)
     early = _withdrawn(relation, catalog, recipients)
+    early += _of_arrays(relation, catalog, recipients, today)
     early += _beside_constants(tables, relation, recipients)
     early += [each for table in tables for each in _of_query(table, relation, catalog, recipients, today)]
     if early:
@@ -104,7 +110,7 @@ def _tables(relation: Relation, catalog: Catalog) -> list[Table]:
 
 def _withdrawn(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> list[Problem]:
     """Tables in kept ones that nobody offers any more, where offers have terms: what is not offered is closed."""
-    offered = {each.name for each in catalog.tables}
+    offered = {each.name for each in catalog.tables} | {source.table for _, source, _ in _arrays(relation, catalog)}
     if all(each.terms is None for each in catalog.tables):
         return []
     read = {each.table for each in kept_scans(relation)}
@@ -118,6 +124,39 @@ def _withdrawn(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]
         if name not in offered
         for each in recipients[:1]
     ]
+
+
+def _arrays(relation: Relation, catalog: Catalog) -> Iterator[tuple[KeptTable, Source, OfferedArray]]:
+    """The arrays of which programs have made the kept tables that a query reads, as their owners offer them now."""
+    tables = {(each.owner, each.name) for each in catalog.tables}
+    for kept in read_tables(relation, catalog):
+        uses = (use for column in kept.columns for use in column.uses or ())
+        for source in dict.fromkeys(use.source for use in uses):
+            if source.owner is not None and (source.owner, source.table) not in tables:
+                array = offered_array(catalog, source.owner, source.table)
+                if array is not None:
+                    yield kept, source, array
+
+
+def _of_arrays(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], today: date) -> list[Problem]:
+    """Rules of these arrays. A question computes on them as any program may, and no more is known of it."""
+    found: list[Problem] = []
+    for kept, source, array in _arrays(relation, catalog):
+        terms, owner = array.terms, array.owner
+        if terms is None or {owner} == {*recipients}:
+            continue
+        others = [each for each in recipients if each != owner]
+        if "program" not in terms.ways or terms.programs is not None:
+            problem = f"{kept.name} is made of {array.title}, which {owner} opens to certain programs alone, or to none"
+            found.append(Problem("kept", owner, source.table, None, "keep", problem, others[0]))
+        for each in others:
+            if each not in terms.recipients:
+                problem = f"{each} is no recipient of {array.title}, of which {kept.name} is made"
+                found.append(Problem("recipient", owner, source.table, None, "receive", problem, each))
+        if terms.until is not None and today > terms.until:
+            problem = f"{array.title}, of which {kept.name} is made, was offered until {terms.until.isoformat()}"
+            found.append(Problem("until", owner, source.table, None, "receive", problem, others[0]))
+    return found
 
 
 def _beside_constants(tables: list[Table], relation: Relation, recipients: tuple[str, ...]) -> list[Problem]:

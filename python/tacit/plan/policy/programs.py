@@ -53,6 +53,36 @@ def check_program(
     return Ruling(tuple(_allowance(each, _shows(bit, each)) for each in bound))
 
 
+def check_kept_program(arrays: Sequence[OfferedArray], today: date) -> None:
+    """Whether the nodes may keep the results of a program. Nobody receives them, and any question may be asked of them
+    later: so all that it reads has to be open to any program.
+
+    Raises PolicyRefusal where something is not.
+    """
+    for each in (each for each in arrays if each.terms is not None):
+        problems = tuple(_of_keeping(each, today))
+        if problems:
+            refusal = PolicyRefusal(problems)
+            write = [each.usable] * ("program" not in _terms(each).ways) + ['programs = "any"']
+            refusal.change = (
+                f"{each.owner} has to write {' and '.join(write)} at [{each.place}] in offers/{each.owner}.toml"
+            )
+            raise refusal
+
+
+def _of_keeping(array: OfferedArray, today: date) -> Iterator[Problem]:
+    terms, name = _terms(array), array.title
+    if "program" not in terms.ways:
+        yield _problem("closed", array, f"{name} {_is(array)} closed", "nodes")
+    elif terms.programs is not None:
+        listed = "certain programs alone" if terms.programs else "no program"
+        problem = f"{name} {_is(array)} open to {listed}, and what is kept of a program could be asked anything"
+        yield _problem("kept", array, problem, "nodes")
+    if terms.until is not None and today > terms.until:
+        ended = f"{name} {_is(array, 'was', 'were')} offered until {terms.until.isoformat()}"
+        yield _problem("until", array, ended, "nodes")
+
+
 def _told(array: OfferedArray, recipients: tuple[str, ...], bit: Bound | None) -> tuple[str, ...]:
     """Who learns anything that is computed of an array."""
     return tuple(dict.fromkeys((*recipients, *(bit.told if bit is not None and _shows(bit, array) else ()))))

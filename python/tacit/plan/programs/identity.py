@@ -14,6 +14,7 @@ from fractions import Fraction
 from hashlib import sha256
 from typing import Any
 
+from tacit.plan.facts.row_arrays import NODES
 from tacit.plan.programs.forms import name_of, parameters
 from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.nodes import Node
@@ -27,10 +28,16 @@ MARK = '{"fraction":'
 
 @dataclass(frozen=True)
 class Source:
-    """Where an input comes from: an owner's array, by the name that its offer has for it."""
+    """Where an input comes from: an owner's array, by the name that its offer has for it; or a column of a query's rows
+    (tacit.plan.facts.row_arrays)."""
 
     owner: str
     array: str
+
+    @property
+    def is_rows(self) -> bool:
+        """Whether it is of a query."""
+        return self.owner == NODES
 
 
 def canonical(graph: Graph, outputs: Mapping[str, Node], sources: Mapping[str, Source] | None = None) -> str:

@@ -7,6 +7,7 @@ text may be written to harm: tacit.plan.programs.limits says how much work its r
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -56,6 +57,22 @@ class Program:
 def is_program(text: str) -> bool:
     """Whether a query's text is that of a program. No text of SQL begins so."""
     return text.lstrip().startswith("{")
+
+
+KEEPING = re.compile(
+    r"CREATE (?P<replace>OR REPLACE )?TABLE (?P<name>\w+) \((?P<columns>\w+( DECIMAL\(\d+, \d+\))?"
+    r"(, \w+( DECIMAL\(\d+, \d+\))?)*)\) AS (?P<program>\{.*)",
+    re.ASCII | re.DOTALL,
+)
+"""What keeps the results of a program as a table: its name and columns, and the program behind."""
+
+
+def program_of(text: str) -> str | None:
+    """The program in a query's text: all of it, or what it keeps as a table; None if there is none."""
+    if is_program(text):
+        return text
+    found = KEEPING.fullmatch(text)
+    return None if found is None else found["program"]
 
 
 def read(text: str) -> Program:
