@@ -14,6 +14,7 @@ from tacit.agent.durable import whole_file
 from tacit.agent.proof import Proof
 from tacit.local.database import connect, quoted, text
 from tacit.plan import learnt
+from tacit.plan.account.notebook import learnt_html
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import PlacedPlan
 
@@ -143,9 +144,7 @@ class Answer:
         return str(self._rows())
 
     def _repr_html_(self) -> str:
-        items = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in self.learnt)
-        account = f"<details><summary>What each party learnt</summary><ul>{items}</ul></details>"
-        return table_html(self._rows(), len(self)) + account
+        return table_html(self._rows(), len(self)) + learnt_html(self.learnt)
 
     def _rows(self) -> duckdb.DuckDBPyRelation:
         return self._database.cursor().sql("FROM answer")
