@@ -15,8 +15,8 @@ import pytest
 import tacit
 import tacit.numpy as np
 from tacit.agent.connection import Connection
-from tacit.agent.federated import OwnedTable
 from tacit.agent.keys import make_keys
+from tacit.agent.owned import OwnedTable
 from tacit.cli.demo.scenario import free_ports
 from tacit.local.as_offered import opened_table
 from tacit.local.csv_form import USUAL

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -51,6 +52,22 @@ def test_a_refusal_is_the_scripts_end(script: Path, capsys: pytest.CaptureFixtur
     script.write_text(script.read_text() + 'fed.program(lambda x: x.sum())(fed.private("a", "x")).reveal(to="b")\n')
     assert main(["run", "--name", "b", str(script)]) == 3
     assert "tacit: refused by a: closed: the array x is closed; a has to write use = " in capsys.readouterr().err
+
+
+def test_a_dry_run_shows_what_would_be_revealed_and_runs_nothing(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (script.parent / "offers" / "a.toml").write_text(
+        OFFER + 'use = ["program"]\nprograms = "any"\nrecipients = ["b"]\n'
+    )
+    asked = 'print(fed.program(lambda x: x.sum())(fed.private("a", "x")).reveal(to="b"))\n'
+    script.write_text(script.read_text() + asked)
+    assert main(["run", "--name", "b", "--dry-run", str(script)]) == 0
+    shown = capsys.readouterr().out
+    assert "b gets one array of 1 element" in shown and shown.endswith("None\n")
+    hash = re.search("Plan hash ([0-9a-f]{64})\n", shown)
+    assert hash is not None
+    assert not (script.parent / "private" / "ledger").exists()
 
 
 def test_a_scripts_own_mistake_is_shown_as_python_shows_it(script: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,6 +16,7 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.proof import Proof
 from tacit.local.database import connect, quoted, text
 from tacit.plan import learnt
+from tacit.plan.account.notebook import learnt_html
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import PlacedPlan
 
@@ -179,9 +180,7 @@ class Answer:
         return str(self._rows())
 
     def _repr_html_(self) -> str:
-        items = "".join(f"<li>{html.escape(sentence)}</li>" for sentence in self.learnt)
-        account = f"<details><summary>What each party learnt</summary><ul>{items}</ul></details>"
-        return table_html(self._rows(), len(self)) + account
+        return table_html(self._rows(), len(self)) + learnt_html(self.learnt)
 
     def _rows(self) -> duckdb.DuckDBPyRelation:
         return self._database.cursor().sql("FROM answer")

@@ -51,7 +51,7 @@ def usable(entries: list[JSON], signer: Signer, plan_hash: str, day: date) -> st
             if valid
             else (f"has approved this plan until {found[-1]['until']}, which is over")
         )
-    advice = f"`tacit approve --name {signer.party}` with the query approves it"
+    advice = f"`tacit approve --name {signer.party}` with the query, or with {plan_hash}, approves it"
     raise RunError(Fault.POLICY, f"{signer.party} {state} ({plan_hash[:SHOWN_DIGITS]}); {advice}.")
 
 

@@ -15,6 +15,7 @@ from tacit.agent.faults import Fault, RunError
 from tacit.agent.own_files import check_place
 from tacit.agent.proof import Proof
 from tacit.plan import learnt
+from tacit.plan.account.notebook import facts_html, learnt_html
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.placed import PlacedPlan, ResultStep
 
@@ -50,6 +51,10 @@ class ArrayAnswer:
         """The same in sentences, also about parties that learnt nothing."""
         return learnt(self.plan)
 
+    def _repr_html_(self) -> str:
+        shown = {name: f"{_shape(array)}, {array.dtype}\n{array}" for name, array in self.arrays.items()}
+        return facts_html("revealed", shown) + learnt_html(self.learnt)
+
     def write(self, path: Path | str) -> None:
         """Write one array to a .npy file, or one or several to a .npz file, by their names. ``numpy.load`` reads both.
 
@@ -72,6 +77,10 @@ class ArrayAnswer:
                             numpy.lib.format.write_array(member, numpy.asarray(array), allow_pickle=False)
         if self.proof is not None:
             self.proof.certify(path)
+
+
+def _shape(array: Values) -> str:
+    return "one number" if not array.shape else "array of " + " x ".join(f"{each:,}" for each in array.shape)
 
 
 def check_file(path: Path, plan: PlacedPlan) -> None:

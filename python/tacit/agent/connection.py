@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 from tacit.agent.addresses import is_loopback
 from tacit.agent.answer import Answer
 from tacit.agent.array_answer import gives_arrays
+from tacit.agent.cost import Cost
 from tacit.agent.deployed import DEPLOYED
 from tacit.agent.diagnosis import as_run_error
-from tacit.agent.explanation import Explanation, tables_html, tables_text
+from tacit.agent.explanation import tables_html, tables_text
 from tacit.agent.faults import Fault, RunError
 from tacit.agent.federation import Federation
 from tacit.agent.federation_private import predicted_on
@@ -34,14 +35,16 @@ from tacit.agent.steps import participants
 from tacit.agent.verdicts import Verdict, verdicts
 from tacit.plan import StepCost, explain_json, explain_text, predict
 from tacit.plan.account.explain import RulesText
+from tacit.plan.account.notebook import Explanation
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.placed import DropStep, PlacedPlan
 from tacit.plan.rules.sequence import Trace, ignore
 from tacit.sql import compile_query
 
 if TYPE_CHECKING:
-    from tacit.agent.federated import FederatedProgram, OwnedArray, OwnedTable, Pending
+    from tacit.agent.federated import FederatedProgram, Pending
     from tacit.agent.federated_rows import KeptRows, QueryRows
+    from tacit.agent.owned import OwnedArray, OwnedTable
     from tacit.plan.programs.graph import Rounding
 
 
@@ -135,14 +138,14 @@ class Connection:
 
     def private(self, owner: str, name: str) -> OwnedArray:
         """An array that an owner offers to programs, by its name or that of its file. It reads nothing."""
-        from tacit.agent.federated import owned_array
+        from tacit.agent.owned import owned_array
 
         with as_run_error():
             return owned_array(self.federation.catalog, owner, name)
 
     def table(self, owner: str, name: str) -> OwnedTable:
         """A table that an owner offers, whose columns programs may read as arrays. It reads nothing."""
-        from tacit.agent.federated import owned_table
+        from tacit.agent.owned import owned_table
 
         with as_run_error():
             return owned_table(self.federation.catalog, owner, name)
@@ -244,6 +247,8 @@ class Connection:
         """
         if (deployed := DEPLOYED.get()) is not None:
             wait, approved = deployed.wait if wait is None else wait, approved or deployed.approved
+            if not deployed.begins(plan):
+                return Run(None, {}, Cost((), ()))
         here = self.parties_here(plan)
         local = LocalRun(self.federation, self.path, self.party, plan, here, wait, approved)
         return local.run(watch, start, self.predict(plan))

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tacit.plan import StepCost
+from tacit.plan.account.notebook import listing_html
+from tacit.plan.account.quantities import duration, size
 from tacit.plan.physical.cost import total as predicted_total
 
 Metrics = Mapping[str, Mapping[str, Any]]
@@ -58,6 +60,16 @@ class Cost:
             sum(cost.seconds for cost in self.actual),
             sum(cost.rounds_ahead for cost in self.actual),
         )
+
+    def _repr_html_(self) -> str:
+        """Rounds and bytes of each step, and how long it took. A time that is predicted stands where there is one."""
+        predicted = {cost.step: duration(cost.seconds) for cost in (*self.predicted, self.predicted_total)}
+        head = ("step", "sent by all", "rounds", "time", "predicted")
+        rows = [
+            (each.step, size(each.bytes), f"{each.rounds:,}", duration(each.seconds), predicted.get(each.step, ""))
+            for each in (*self.actual, self.actual_total)
+        ]
+        return listing_html("cost of the run", head, rows)
 
     def as_json(self) -> dict[str, list[dict[str, Any]]]:
         """Both accounts as JSON objects."""

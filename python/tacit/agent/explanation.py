@@ -1,28 +1,34 @@
-"""Accounts of queries and tables of a federation as Python shows them: lines in a console, a page in a notebook."""
+"""The tables of a federation, and costs, as Python shows them: lines in a console, a page in a notebook."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterator
 
+from tacit.plan import StepCost
 from tacit.plan.account.arrays_text import elements_text, shape_text
+from tacit.plan.account.notebook import Explanation as Explanation
+from tacit.plan.account.notebook import facts_html, listing_html
+from tacit.plan.account.quantities import duration, size
 from tacit.plan.algebra.types import Field, sql_name
 from tacit.plan.facts.catalog import Catalog
+from tacit.plan.physical.cost import power_of_two
 
 
-class Explanation(str):
-    """What `tacit explain` prints. A text, of which a notebook shows the lines."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return str(self)
+class PredictedCost(StepCost):
+    """The cost of a whole run as it is predicted, which a notebook shows as a table."""
 
     def _repr_html_(self) -> str:
-        shown = (html.escape(line) for line in self.splitlines())
-        # A section's title is what begins at the left.
-        lines = (f"<b>{line}</b>" if line and not line.startswith(" ") else line for line in shown)
-        return "<pre>" + "\n".join(lines) + "</pre>"
+        return facts_html("predicted cost", cost_facts(self))
+
+
+def cost_facts(cost: StepCost) -> dict[str, str]:
+    """A cost in words."""
+    found = {"time": duration(cost.seconds), "rounds": f"{cost.rounds:,}", "sent by all parties": size(cost.bytes)}
+    if cost.rounds_ahead:
+        found["rounds ahead"] = f"{cost.rounds_ahead:,}"
+    if cost.failure:
+        found["wrong result"] = f"with a probability of at most {power_of_two(cost.failure)}"
+    return found
 
 
 def tables_text(catalog: Catalog, file: str) -> str:
@@ -33,10 +39,7 @@ def tables_text(catalog: Catalog, file: str) -> str:
 
 def tables_html(catalog: Catalog, file: str) -> str:
     """The same as a table."""
-    rows = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in _tables(catalog))
-    head = "".join(f"<th>{title}</th>" for title in ("table", "of", "rows", "columns"))
-    caption = html.escape(_federation(catalog, file))
-    return f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+    return listing_html(_federation(catalog, file), ("table", "of", "rows", "columns"), _tables(catalog))
 
 
 def _federation(catalog: Catalog, file: str) -> str:

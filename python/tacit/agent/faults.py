@@ -95,6 +95,12 @@ class RunError(Exception):
     def __str__(self) -> str:
         return self.sentence if self.party is None else f"{self.party}: {self.sentence}"
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and Jupyter show of it."""
+        from tacit.plan.algebra.refusals import shown_in_notebooks  # a notebook has loaded it before
+
+        return shown_in_notebooks(self)
+
 
 class InputError(RunError):
     """What was asked, a file or data of this party is wrong, and nothing was shared. The sentence says what to do."""

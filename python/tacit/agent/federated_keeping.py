@@ -73,7 +73,7 @@ def statement(name: str, asked: Pending, columns: Columns, again: bool) -> str:
     if not 0 <= columns.scale < PRECISION:
         raise ProgramError(f"numbers have 0 to {PRECISION - 1} digits behind the point, and not {columns.scale}.")
     of = asked.program
-    program = Program(of.function, of.inputs, of.settings, of.public, of.arguments, columns.of)
+    program = Program(of.function, of.own, of.settings, of.public, of.arguments, columns.of, of.parts)
     text = replace(asked, program=program).text
     return f"CREATE {'OR REPLACE ' * again}TABLE {name} ({columns.listed}) AS {text}"
 

@@ -17,7 +17,7 @@ import numpy
 
 from tacit.agent.diagnosis import as_run_error
 from tacit.agent.faults import Fault, RunError
-from tacit.agent.federated import OwnedArray
+from tacit.agent.owned import OwnedArray
 from tacit.array.declared import Declared
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.arrays import OfferedArray

@@ -15,8 +15,10 @@ from typing import Any
 
 import tacit.array.namespace as namespace
 from tacit.array import teaching
+from tacit.array.lines import cell
 from tacit.array.vectors import PLACES, SUM, Vectors, places
 from tacit.plan.programs.refusals import ProgramError
+from tacit.plan.programs.source_lines import Line
 
 PUBLIC_OF = ("shape", "ndim", "size", "dtype")
 PUBLIC_CALLS = ("len", "range", "isinstance", "type")
@@ -44,11 +46,11 @@ def checked(function: Callable[..., Any], vectors: Iterable[str], public: Iterab
     if not isinstance(tree, ast.FunctionDef):
         return Checked(function, ())
     ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
-    private = _private_names(tree, public)
-    _Refusals(private).visit(tree)
+    private, of = _private_names(tree, public), cell(function.__code__)
+    _Refusals(private, of).visit(tree)
     choices, loops = _Choices(private), Vectors(set(vectors), private)
     changed = loops.visit(choices.visit(tree))
-    rewrites = (*choices.rewrites, *loops.rewrites)
+    rewrites = tuple(f"{of}, {each}" if of else each for each in (*choices.rewrites, *loops.rewrites))
     return Checked(_compiled(changed, function) if rewrites else function, rewrites)
 
 
@@ -63,7 +65,7 @@ def _compiled(tree: ast.FunctionDef, function: Callable[..., Any]) -> Callable[.
     closure = inspect.getclosurevars(function)
     names: dict[str, Any] = {**getattr(function, "__globals__", {}), **closure.nonlocals, WHERE: namespace.where}
     names |= {SUM: namespace.sum, PLACES: places}
-    exec(compile(module, inspect.getsourcefile(function) or "<program>", "exec"), names)
+    exec(compile(module, function.__code__.co_filename, "exec"), names)
     found = names[tree.name]
     assert inspect.isfunction(found) and inspect.isfunction(function)
     found.__defaults__, found.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
@@ -126,14 +128,15 @@ def is_private(expression: ast.expr, private: set[str]) -> bool:
 
 
 class _Refusals(ast.NodeVisitor):
-    """Refuses what would reveal a private value, with its line."""
+    """Refuses what would reveal a private value, with its line. cell: the notebook's cell that has it, if any."""
 
-    def __init__(self, private: set[str]) -> None:
+    def __init__(self, private: set[str], cell: str) -> None:
         self.private = private
+        self.cell = cell
 
     def _refuse(self, expression: ast.expr, sentence: str) -> None:
         if is_private(expression, self.private):
-            raise ProgramError(sentence, expression.lineno)
+            raise ProgramError(sentence, Line(expression.lineno, self.cell))
 
     def visit_If(self, node: ast.If) -> None:
         self._refuse(

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy
 
 from tacit.array.declared import Declared
+from tacit.array.lines import is_of_tacit, line_of
 from tacit.array.namespace import PrivateArray
 from tacit.array.operands import as_node, public
 from tacit.array.private import ACTIVE
@@ -52,6 +53,14 @@ def trace(function: Callable[..., Any], inputs: Mapping[str, Declared], settings
     active = ACTIVE.set(graph)
     try:
         result = function(**{name: PrivateArray(graph, node) for name, node in nodes.items()})
+    except ProgramError as error:
+        error.line = error.line or line_of(error)
+        raise
+    except Exception as error:
+        if is_of_tacit(error):
+            raise
+        said = f": {error}".rstrip(":. ")
+        raise ProgramError(f"{type(error).__name__}{said}.", line_of(error)) from error
     finally:
         ACTIVE.reset(active)
     outputs = {name: _node(graph, name, value) for name, value in named_results(result).items()}

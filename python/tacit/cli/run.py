@@ -2,6 +2,9 @@
 
 All parties start the same script, each with its own name. Each traces the programs for itself; parties whose programs
 differ stop before anything is shared. The script is Python, and may do whatever its user may.
+
+--dry-run shows what each program would reveal, and runs none. `tacit approve` takes the hash of the plan that it shows;
+with --approved nothing else runs.
 """
 
 from __future__ import annotations
@@ -10,11 +13,15 @@ import argparse
 import runpy
 import sys
 import traceback
+from functools import partial
 from pathlib import Path
 
 from tacit.agent.deployed import DEPLOYED, Deployed
 from tacit.agent.faults import Fault, RunError
+from tacit.cli.account import SHOWN_DIGITS
 from tacit.cli.durations import seconds
+from tacit.plan import explain_text, plan_hash
+from tacit.plan.physical.placed import PlacedPlan
 
 NAME = "run"
 HELP = "run a script of programs on private arrays as one party"
@@ -37,6 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="how long to wait for the others to start, for example 30m (default: connect_timeout, 30s)",
     )  # fmt: skip
     parser.add_argument(
+        "--dry-run", action="store_true", help="show the account of each program, and run none: results are None"
+    )
+    parser.add_argument(
         "--approved", action="store_true", help="run only programs that the party has approved (tacit approve)"
     )
 
@@ -47,7 +57,8 @@ def run(options: argparse.Namespace) -> int:
         raise RunError(Fault.INPUT, f"{options.script}: there is no such file; name a Python script.")
     sys.argv = [str(options.script), *options.arguments]
     sys.path.insert(0, str(options.script.resolve().parent))
-    token = DEPLOYED.set(Deployed(options.name, options.private, options.wait, options.approved))
+    begins = _shown if options.dry_run else partial(_told, options.name)
+    token = DEPLOYED.set(Deployed(options.name, options.private, options.wait, options.approved, begins))
     try:
         runpy.run_path(str(options.script), run_name="__main__")
     except RunError:
@@ -58,3 +69,16 @@ def run(options: argparse.Namespace) -> int:
     finally:
         DEPLOYED.reset(token)
     return 0
+
+
+def _shown(plan: PlacedPlan) -> bool:
+    """Show the account of a plan that is not run."""
+    sys.stdout.write(f"{explain_text(plan)}\n")
+    return False
+
+
+def _told(party: str, plan: PlacedPlan) -> bool:
+    """Say which plan a party begins: it waits for the others first, and they may be late."""
+    to = ", ".join(plan.recipients) or "nobody"
+    sys.stderr.write(f"tacit: {party} begins plan {plan_hash(plan).hex()[:SHOWN_DIGITS]}, whose answer goes to {to}\n")
+    return True

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import traceback
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 Position = tuple[int, int]
+
+
+def shown_in_notebooks(error: BaseException) -> list[str]:
+    """The lines of an error under a cell: its sentence alone, or the traceback if TACIT_TRACEBACK is set."""
+    if os.environ.get("TACIT_TRACEBACK"):
+        return traceback.format_exception(error)
+    return [f"{type(error).__name__}: {error}"]
 
 
 class QueryError(Exception):
@@ -24,6 +33,10 @@ class QueryError(Exception):
     def __str__(self) -> str:
         where = "" if self.position is None else f"line {self.position[0]}, column {self.position[1]}: "
         return where + self.sentence
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and Jupyter show of it."""
+        return shown_in_notebooks(self)
 
     def at(self, position: Position | None, column: str | None = None) -> QueryError:
         """The same error at a place, or about a column, unless it has one already."""

@@ -69,6 +69,7 @@ from tacit.plan.programs.operations import (
     Widen,
 )
 from tacit.plan.programs.quotients import quotient
+from tacit.plan.programs.source_lines import place
 from tacit.plan.programs.windows import convolved
 
 Integers = numpy.ndarray[Any, numpy.dtype[numpy.object_]]
@@ -158,7 +159,8 @@ class Evaluation:
                 return _objects(found, node.array.shape)
             case Check(low, high):
                 if any(not low <= x <= high for x in args[0].reshape(-1)):
-                    raise Withheld(f"line {node.line}: a checked bound did not hold; nothing is revealed.")
+                    where = "" if node.line is None else f"{place(node.line)}: "
+                    raise Withheld(f"{where}a checked bound did not hold; nothing is revealed.")
                 return args[0]
             case _:
                 return _exactly(node, args)

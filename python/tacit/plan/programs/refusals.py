@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tacit.plan.algebra.refusals import QueryError
+from tacit.plan.programs.source_lines import place
 
 
 class ProgramError(QueryError):
@@ -13,7 +14,7 @@ class ProgramError(QueryError):
         self.line = line
 
     def __str__(self) -> str:
-        return self.sentence if self.line is None else f"line {self.line}: {self.sentence}"
+        return self.sentence if self.line is None else f"{place(self.line)}: {self.sentence}"
 
 
 class TooWide(ProgramError):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 
 from tacit.plan.programs.facts import Array, unit
@@ -13,6 +13,7 @@ from tacit.plan.programs.optimiser import Optimised
 from tacit.plan.programs.refusals import number
 from tacit.plan.programs.release import released
 from tacit.plan.programs.schedule import Schedule, scheduled
+from tacit.plan.programs.source_lines import place, places
 
 PREDICTED = "Rounds and bytes are predictions for three nodes; the engine's declared costs decide."
 ROUNDING = {
@@ -118,7 +119,7 @@ def _savings(found: Optimised) -> list[str]:
 
 def _formats(graph: Graph, outputs: Mapping[str, Node]) -> list[str]:
     return [
-        ("" if node.line is None else f"line {node.line}: ") + graph.notes[node.number]
+        ("" if node.line is None else f"{place(node.line)}: ") + graph.notes[node.number]
         for node in reachable(outputs.values())
         if node.number in graph.notes
     ]
@@ -126,11 +127,6 @@ def _formats(graph: Graph, outputs: Mapping[str, Node]) -> list[str]:
 
 def _disclosures(outputs: Mapping[str, Node]) -> list[str]:
     checks = [node for node in reachable(outputs.values()) if is_checked(node)]
-    where = _lines(checks)
+    where = places(node.line for node in checks if node.line is not None)
     said = "one bit to all parties: whether all checked bounds hold; if not, nothing else is revealed"
     return [f"{said} ({where})" if where else said] if checks else []
-
-
-def _lines(nodes: Iterable[Node]) -> str:
-    lines = sorted({node.line for node in nodes if node.line is not None})
-    return ("line " if len(lines) == 1 else "lines ") + ", ".join(map(str, lines)) if lines else ""
