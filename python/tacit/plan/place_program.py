@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from functools import partial
 
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
-from tacit.plan.facts.kinds import Kind
+from tacit.plan.facts.kinds import Kind, width_of
 from tacit.plan.facts.sources import Source as Origin
 from tacit.plan.facts.sources import Use
 from tacit.plan.facts.table_arrays import offered_array
@@ -24,7 +25,7 @@ from tacit.plan.physical.disclosure import (
 )
 from tacit.plan.physical.engines import FAILS_AT_MOST, PROGRAMS_ALONE
 from tacit.plan.physical.lower_program import Lowered, kind_of_array, lower_program
-from tacit.plan.physical.operators import Element, Input, Made, Named, Program, Release, Shared
+from tacit.plan.physical.operators import Element, Input, Instruction, Made, Named, Program, Release, Shared
 from tacit.plan.physical.placed import (
     ArrayStep,
     GuardStep,
@@ -37,8 +38,10 @@ from tacit.plan.physical.placed import (
     Step,
 )
 from tacit.plan.physical.room import with_room
+from tacit.plan.physical.row_passes import Cut, Piece, Ref
 from tacit.plan.physical.wide_ring import in_wide_ring
 from tacit.plan.policy.programs import Bound, check_program, program_hash
+from tacit.plan.program_blocks import Cuttable, cuttable, within
 from tacit.plan.programs import operations as ops
 from tacit.plan.programs.declared import declared
 from tacit.plan.programs.facts import Array
@@ -83,10 +86,24 @@ def place_program(text: str, catalog: Catalog, recipients: tuple[str, ...], toda
         bound = Bound(placing.told, placing.checked)
         ruling = check_program(given, program_hash(digest(text)), recipients, today or datetime.now(UTC).date(), bound)
     found = replace(catalog, kept=(), broken=())
-    steps, disclosures = placing.steps(), placing.disclosures(found)
-    plan = PlacedPlan(text, catalog.engine, catalog.nodes, recipients, steps, disclosures, found, ruling=ruling)
+
+    def planned(placing: _Placing) -> PlacedPlan:
+        steps, disclosures = placing.steps(), placing.disclosures(found)
+        return PlacedPlan(text, catalog.engine, catalog.nodes, recipients, steps, disclosures, found, ruling=ruling)
+
+    if catalog.program_memory is None:
+        plan = planned(placing)
+    else:
+        cuts = cuttable(outputs, arrays)
+        in_blocks = partial(_in_blocks, placing, cuts)
+        plan = within(catalog.program_memory, cuts, lambda: planned(placing), lambda cut: planned(in_blocks(cut)))
     _check_failure(plan)
     return plan
+
+
+def _in_blocks(placing: _Placing, cuttable: Cuttable | None, cut: Cut) -> _Placing:
+    assert cuttable is not None
+    return replace(placing, lowered=cuttable.lowered, cut=cut, by_rows=cuttable.given)
 
 
 def _check_failure(plan: PlacedPlan) -> None:
@@ -163,27 +180,33 @@ def _told_bound(
 
 @dataclass(frozen=True)
 class _Placing:
-    """A lowered program on its way to steps. arrays: by the names of inputs. told: whether checked bounds hold."""
+    """A lowered program on its way to steps. arrays: by the names of inputs. told: whether checked bounds hold.
+
+    cut: its blocks of rows; None if it has none. by_rows: the indices of inputs of which each block is given alone.
+    """
 
     outputs: Mapping[str, Node]
     lowered: Lowered
     arrays: Mapping[str, OfferedArray]
     recipients: tuple[str, ...]
     told: tuple[str, ...]
+    cut: Cut | None = None
+    by_rows: frozenset[int] = frozenset()
 
     def steps(self) -> tuple[Step, ...]:
         """All steps: owners' arrays, their shares, the program, a release for each output, and the result.
 
         A guard of checked bounds is before all releases.
         """
-        given, inputs = self._inputs()
-        program = ProgramStep(self._program(len(given) + 1, inputs), self._sizes())
+        given, tables = self._inputs()
+        programs = self._programs(len(given) + 1, tables)
+        program = programs[-1]
         guards = (GuardStep(self._release(program.operator, 0, self.told)),) if self.told else ()
         places = range(len(guards), len(program.operator.outputs))
         releases = tuple(ReleaseStep(self._release(program.operator, place), ()) for place in places)
         arrays = tuple(self._result(*each) for each in zip(self.outputs.items(), releases, strict=True))
         result = ResultStep(releases[-1].id + 1, self.recipients, arrays)
-        return (*given, program, *guards, *releases, result)
+        return (*given, *programs, *guards, *releases, result)
 
     @property
     def checked(self) -> tuple[Origin, ...]:
@@ -199,30 +222,56 @@ class _Placing:
         given = (self.arrays[each.operation.name] for each in nodes if isinstance(each.operation, ops.Input))
         return tuple(dict.fromkeys(Origin(each.owner, each.name, None) for each in given))
 
-    def _inputs(self) -> tuple[list[Step], tuple[Element, ...]]:
-        """The steps that share each array once, and where the program finds them."""
+    def _inputs(self) -> tuple[list[Step], dict[Ref, int]]:
+        """The steps that share each array once, or each block of it, and the tables in which the program finds them."""
         steps: list[Step] = []
-        shared: dict[tuple[str, str, int], int] = {}
-        places = []
-        for node in self.lowered.inputs:
+        shared: dict[tuple[str, str, int, tuple[int, int] | None], int] = {}
+        tables = {}
+        for index, node in enumerate(self.lowered.inputs):
             assert isinstance(node.operation, ops.Input)
             offered = self.arrays[node.operation.name]
-            key = offered.owner, offered.name, node.array.ring
-            if key not in shared:
-                shared[key] = len(steps) + 2
-                steps += _shared(offered, node.array, len(steps) + 1)
-            places.append(Element(shared[key], VALUE))
-        return steps, tuple(places)
+            for ref, block in self._blocks(index):
+                key = offered.owner, offered.name, node.array.ring, block
+                if key not in shared:
+                    shared[key] = len(steps) + 2
+                    steps += _shared(offered, node.array, len(steps) + 1, block)
+                tables[ref] = shared[key]
+        return steps, tables
 
-    def _program(self, step: int, inputs: tuple[Element, ...]) -> Program:
-        made = [(self.lowered.places[name], name, kind_of_array(node.array)) for name, node in self.outputs.items()]
+    def _blocks(self, index: int) -> list[tuple[Ref, tuple[int, int] | None]]:
+        """The parts in which an input is given: each with its rows, or all of it."""
+        if self.cut is None or index not in self.by_rows:
+            return [(Ref("input", index), None)]
+        return [(Ref("input", index, each), self.cut.bounds_of(each)) for each in range(len(self.cut.ends))]
+
+    def _programs(self, step: int, tables: dict[Ref, int]) -> list[ProgramStep]:
+        """The pieces of the program, of which the last one makes the outputs. tables: of what there is already."""
+        found: list[ProgramStep] = []
+        *pieces, last = self._pieces()
+        for piece in pieces:
+            made = tuple(
+                Made(step + 1 + at, node, VALUE, _kind(piece.nodes[node])) for at, (_, node) in enumerate(piece.made)
+            )
+            tables |= {ref: table.id for (ref, _), table in zip(piece.made, made, strict=True)}
+            sizes = ", ".join(f"{piece.nodes[node].size:,}" for _, node in piece.made)
+            found.append(ProgramStep(Program(step, _elements(piece, tables), piece.nodes, made), sizes))
+            step += 1 + len(made)
+        named = [(name, kind_of_array(node.array)) for name, node in self.outputs.items()]
         if self.lowered.outside is not None:
-            made.insert(0, (self.lowered.outside, GUARD, BIT))
-        tables = tuple(Made(step + 1 + place, *each) for place, each in enumerate(made))
-        return Program(step, inputs, self.lowered.instructions, tables)
+            named.insert(0, (GUARD, BIT))
+        ends = zip(last.made, named, strict=True)
+        made = tuple(Made(step + 1 + at, node, *name) for at, ((_, node), name) in enumerate(ends))
+        sizes = ", ".join(f"{node.array.size:,}" for node in self.outputs.values())
+        return [*found, ProgramStep(Program(step, _elements(last, tables), last.nodes, made), sizes)]
 
-    def _sizes(self) -> str:
-        return ", ".join(f"{node.array.size:,}" for node in self.outputs.values())
+    def _pieces(self) -> list[Piece]:
+        """What is run together: all of it, or block by block. The last piece makes the outputs, behind the guard."""
+        guards = [] if self.lowered.outside is None else [self.lowered.outside]
+        places = [*guards, *(self.lowered.places[name] for name in self.outputs)]
+        if self.cut is not None:
+            return self.cut.pieces(places)
+        inputs = tuple(Ref("input", index) for index in range(len(self.lowered.inputs)))
+        return [Piece(self.lowered.instructions, inputs, tuple((Ref("value", place), place) for place in places))]
 
     def _release(self, program: Program, place: int, told: tuple[str, ...] = ()) -> Release:
         """The release of a table of the program. told: of the bit of checked bounds, who is told it."""
@@ -272,11 +321,27 @@ class _Placing:
         return Disclosure(self.recipients, _site(release), opened, derivation, (DisclosureRule.QUERY,))
 
 
-def _shared(offered: OfferedArray, array: Array, step: int) -> tuple[Step, Step]:
-    """The steps that give an owner's array, and share it."""
+def _shared(offered: OfferedArray, array: Array, step: int, block: tuple[int, int] | None) -> tuple[Step, Step]:
+    """The steps that give an owner's array, or a block of its rows, and share it."""
     column = Shared(VALUE, VALUE, "int", kind_of_array(array))
     shared = Input(step + 1, offered.owner, (column,), None, ordered=True)
-    return ArrayStep(step, offered.owner, offered.name, array.fraction), InputStep(step, shared, exact=offered.size)
+    size = offered.size if block is None else offered.size // offered.shape[0] * (block[1] - block[0])
+    given = ArrayStep(step, offered.owner, offered.name, array.fraction, block)
+    return given, InputStep(step, shared, exact=size)
+
+
+def _elements(piece: Piece, tables: Mapping[Ref, int]) -> tuple[Element, ...]:
+    """Where a piece finds what it is given."""
+    return tuple(Element(tables[ref], VALUE) for ref in piece.given)
+
+
+def _kind(node: Instruction) -> Kind:
+    """The kind of a column of what an instruction makes, for later pieces."""
+    if node.ring == 1:
+        return BIT
+    return Kind(
+        "ring64" if node.ring == 64 else "ring128", width_of((int(node.low), int(node.high))), int(node.low) < 0, False
+    )
 
 
 def _outside(release: ReleaseStep | GuardStep, catalog: Catalog) -> tuple[str, ...]:
