@@ -41,15 +41,17 @@ PLANNED: dict[Engine, tuple[str, tuple[str, ...]]] = {
 """The engine and nodes that a plan is made for. The engine clear runs any plan."""
 
 
-def placed(function: Any, values: Mapping[str, Any], engine: Engine, asked: Settings) -> PlacedPlan:
-    """The plan of a function of NumPy's arrays, each of which belongs to one of the nodes."""
+def placed(
+    function: Any, values: Mapping[str, Any], engine: Engine, asked: Settings, memory: int | None = None
+) -> PlacedPlan:
+    """The plan of a function of NumPy's arrays, each of which belongs to one of the nodes. memory: that of a node."""
     planned, nodes = PLANNED[engine]
     traced = trace_of(function, values, asked)
     owners = {name: nodes[place % len(nodes)] for place, name in enumerate(traced.inputs)}
     arrays = tuple(offered(name, owners[name], values[name]) for name in traced.inputs)
     sources = {name: Source(owners[name], name) for name in traced.inputs}
     text = canonical(traced.graph, traced.outputs, sources)
-    return place_program(text, Catalog(nodes, planned, nodes, (), arrays=arrays), nodes[:1])
+    return place_program(text, Catalog(nodes, planned, nodes, (), arrays=arrays, program_memory=memory), nodes[:1])
 
 
 def offered(name: str, owner: str, value: Any) -> OfferedArray:
@@ -81,7 +83,7 @@ def outcomes(
 
     def driven(session: _native.Session, me: str | None) -> dict[int, list[Any]] | _native.TacitError:
         try:
-            return _drive(session, plan, given, me)
+            return drive(session, plan, given, me)
         except _native.TacitError as error:
             return error
 
@@ -92,16 +94,17 @@ def outcomes(
         return list(threads.map(lambda each: driven(each, each.me), sessions))
 
 
-def _drive(
+def drive(
     session: _native.Session, plan: PlacedPlan, given: Mapping[str, Integers], me: str | None
 ) -> dict[int, list[Any]]:
+    """Run a plan's steps at one node. me: its name; None for all of them. Returns what is opened to it."""
     arrays = {step.id: step for step in plan.steps if isinstance(step, ArrayStep)}
     opened = {}
     for step in plan.steps:
         if isinstance(step, InputStep):
             own = me in (None, step.operator.owner)
             kind = step.operator.columns[0].kind.repr
-            session.input(step.id, _table(given[arrays[step.local].array], kind) if own else None)
+            session.input(step.id, _table(_given(given, arrays[step.local]), kind) if own else None)
         elif isinstance(step, GuardStep):
             session.release(step.id)
         elif isinstance(step, ReleaseStep):
@@ -112,6 +115,12 @@ def _drive(
             session.run(step.id)
     session.close()
     return opened
+
+
+def _given(given: Mapping[str, Integers], step: ArrayStep) -> Integers:
+    """What a step gives of its array."""
+    integers = given[step.array]
+    return integers if step.block is None else integers[slice(*step.block)]
 
 
 def _table(integers: Integers, kind: str) -> pa.Table:

@@ -39,6 +39,8 @@ def agreed(plan: PlacedPlan) -> dict[str, str]:
     }
     if catalog is not None:
         found["the declared link"] = "none" if catalog.link is None else _short(canonical(encoded(catalog.link)))
+        memory = catalog.program_memory
+        found["the memory of programs"] = "none" if memory is None else f"{memory}"
         found["prices.toml"] = "none" if catalog.prices is None else _short(catalog.prices)
         found |= {f"the offer of table {table.name}": _tag(declaration_hash(table)) for table in catalog.tables}
         found |= {

@@ -16,6 +16,7 @@ from tacit.agent.federation_offers import read_offers
 from tacit.agent.federation_private import PrivateFile
 from tacit.agent.federation_section import FederationError, Section
 from tacit.agent.federation_united import read_united
+from tacit.agent.memory_budget import read_program_memory
 from tacit.agent.prices import shared_prices
 from tacit.agent.private_key import PrivateKey
 from tacit.plan.facts.arrays import OfferedArray
@@ -147,8 +148,10 @@ def _catalog(root: Section, path: Path, parties: tuple[str, ...], link: Link | N
         problem = f"names {listed}, but engine {engine} needs {engines.NODES[engine]} for its nodes"
         raise root.error(problem, "a further party adds itself with `tacit join`, and copies the file to the others")
     nodes, offers = _nodes(root, parties, engine), read_offers(path.parent / "offers", parties)
-    united = read_united(root, offers.tables)
-    return Catalog(parties, engine, nodes, offers.tables, link, united=united, arrays=offers.arrays)
+    united, memory = read_united(root, offers.tables), read_program_memory(root.section("programs"))
+    return Catalog(
+        parties, engine, nodes, offers.tables, link, united=united, arrays=offers.arrays, program_memory=memory
+    )
 
 
 def _engine(root: Section) -> str:

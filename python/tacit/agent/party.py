@@ -31,6 +31,7 @@ from tacit.agent.kept_descriptions import Descriptions
 from tacit.agent.kept_store import KeptStore
 from tacit.agent.ledger import Content, LedgerError
 from tacit.agent.meeting import check_keys
+from tacit.agent.memory_budget import Memory
 from tacit.agent.record import COMPLETED
 from tacit.agent.recording import Recording
 from tacit.agent.reporter import Reporter
@@ -129,9 +130,16 @@ class PartyRun:
 
     def _admit_memory(self) -> None:
         """Refuse a plan beyond this node's memory budget. A client holds no shares."""
-        memory = self.federation.privates[self.me].memory
-        if memory.budget is not None and self._is_node:
-            memory.admit(predict(self.plan))
+        if self._memory.budget is not None and self._is_node:
+            self._memory.admit(predict(self.plan), self.parties)
+
+    @property
+    def _memory(self) -> Memory:
+        """What this party gives to the run: what its private file says, or of a program what the federation does."""
+        found = self.federation.privates[self.me].memory
+        if self.plan.catalog is None or not any(isinstance(each, ProgramStep) for each in self.plan.steps):
+            return found
+        return found.of_program(self.plan.catalog.program_memory)
 
     def _recording(self) -> Recording:
         """This party's entries of the run."""
@@ -249,7 +257,7 @@ class PartyRun:
             kept=[self._taken_up[step.id] for step in self.plan.steps if isinstance(step, KeptStep)],
             clients=list(self.plan.clients),
             ledger=head,
-            memory=private.memory.native,
+            memory=self._memory.native,
             threads=private.threads_of(self.parties),
         )
 

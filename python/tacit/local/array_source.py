@@ -61,18 +61,28 @@ def open_array(array: OfferedArray) -> ArraySource:
     return ArraySource(array, array.path, values, opened)
 
 
-def load_array(database: duckdb.DuckDBPyConnection, source: ArraySource, fraction: int, relation: str) -> int:
+Block = tuple[int, int]
+"""The first of some rows of an array, and the one behind the last."""
+
+
+def load_array(
+    database: duckdb.DuckDBPyConnection, source: ArraySource, fraction: int, relation: str, block: Block | None = None
+) -> int:
     """Check all elements, and write the nearest integers to them times 2^fraction to the new table ``relation``.
 
-    fraction: bits after the point, of numbers that are no integers. Returns the number of rows; raises DataError.
+    fraction: bits after the point, of numbers that are no integers. block: take its rows alone. Returns the number of
+    rows of the table; raises DataError.
     """
     facts = _facts(source.array, fraction)
     kind = "BOOLEAN" if facts.dtype == "bool" else "BIGINT" if facts.low in BIGINT and facts.high in BIGINT else WIDE
     name = quoted(relation)
     database.execute(f"CREATE OR REPLACE TABLE {name} ({VALUE} {kind})")
-    for integers in _checked(source, facts):
-        _append(database, name, kind, integers)
-    return source.values.size
+    return sum(_append(database, name, kind, integers) for integers in _checked(source, facts, block))
+
+
+def check_block(source: ArraySource, fraction: int, block: Block | None) -> int:
+    """Check rows of an array against its offer. Returns the number of elements; raises DataError."""
+    return sum(each.size for each in _checked(source, _facts(source.array, fraction), block))
 
 
 def check_array(array: OfferedArray) -> int:
@@ -85,12 +95,18 @@ def _facts(array: OfferedArray, fraction: int) -> Array:
     return declared(array.name, array.shape, array.dtype, (array.low, array.high), array.row_norm, fraction)
 
 
-def _checked(source: ArraySource, facts: Array) -> Iterator[Values]:
-    """All elements as integers, or bits, in C order; refused where one is not as it is offered."""
-    array = source.array
+def _checked(source: ArraySource, facts: Array, block: Block | None = None) -> Iterator[Values]:
+    """All elements as integers, or bits, in C order; refused where one is not as it is offered. block: of its rows.
+
+    A block is mapped by itself, so that no more of the file than that is in memory.
+    """
+    array, values, start = source.array, source.values, 0
+    if block is not None:
+        values, start = _mapped(source.path)[slice(*block)], block[0] * (array.size // array.shape[0])
     low = facts.low if array.low is None else array.low
     high = facts.high if array.high is None else array.high
-    for first, piece in pieces(source.values, 1 if facts.norm2 is None else facts.columns):
+    for at, piece in pieces(values, 1 if facts.norm2 is None else facts.columns):
+        first = start + at
         _refuse(source, first, out_of_bounds(piece, low, high))
         integers = piece if facts.dtype == "bool" else nearest(piece, facts.fraction)
         if facts.norm2 is not None:
@@ -133,7 +149,8 @@ def _index(position: int, shape: tuple[int, ...]) -> list[int]:
     return [int(each) for each in numpy.unravel_index(position, shape)]
 
 
-def _append(database: duckdb.DuckDBPyConnection, table: str, kind: str, integers: Values) -> None:
+def _append(database: duckdb.DuckDBPyConnection, table: str, kind: str, integers: Values) -> int:
+    """Write integers to a table. Returns their number."""
     columns: dict[str, Any]
     if kind == WIDE:
         columns = dict(zip(("sign", "high", "low"), words(integers), strict=True))
@@ -142,6 +159,7 @@ def _append(database: duckdb.DuckDBPyConnection, table: str, kind: str, integers
     database.register("piece", columns)
     database.execute(f"INSERT INTO {table} SELECT {WORDS if kind == WIDE else VALUE} FROM piece").fetchall()
     database.unregister("piece")
+    return integers.size
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -101,8 +101,13 @@ class LocalEngine:
             self._sources = sources
 
     def run(self, step: LocalStep | ArrayStep) -> int:
-        """Execute a local part, after the checks, and keep its result. Returns its number of rows. Raises DataError."""
+        """Execute a local part, after the checks, and keep its result. Returns its number of rows. Raises DataError.
+
+        A block of an array is checked now, and read when it is encoded.
+        """
         self.check()
+        if isinstance(step, ArrayStep) and step.block is not None:
+            return self._arrays.check(step)
         if isinstance(step, ArrayStep):
             return self._arrays.load(self.database, step, _result(step.id), self._sources or {})
         self._execute(step)
@@ -119,6 +124,8 @@ class LocalEngine:
         """Columns of the kept result of a local part, encoded; a stream on a connection of its own. local: as above."""
         step = self._steps[local]
         if isinstance(step, ArrayStep):  # its elements are encoded
+            if step.block is not None:
+                self._arrays.load(self.database, step, _result(local), self._sources or {})
             listed = ", ".join(f"{quoted(column.source)} AS {quoted(column.name)}" for column in columns)
             return self.database.cursor().sql(f"SELECT {listed} FROM {quoted(_result(local))}")
         assert isinstance(step, LocalStep)

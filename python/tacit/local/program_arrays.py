@@ -69,7 +69,15 @@ class ProgramArrays:
 
         source = self._sources[step.array]
         with told(source.path):
-            return load_array(database, source, step.fraction, relation)
+            return load_array(database, source, step.fraction, relation, step.block)
+
+    def check(self, step: ArrayStep) -> int:
+        """Check a block of an array, of which nothing is kept. Returns its number of elements; raises DataError."""
+        from tacit.local.array_source import check_block
+
+        source = self._sources[step.array]
+        with told(source.path):
+            return check_block(source, step.fraction, step.block)
 
     def result(self, database: duckdb.DuckDBPyConnection, result: Result, rows: str) -> Values:
         """An array that was opened. rows: the FROM item of what its release gave. Raises DataError."""

@@ -21,6 +21,7 @@ from tacit.plan.place import KeptAs
 from tacit.plan.place_program import place_lowered
 from tacit.plan.place_rows import Bind
 from tacit.plan.policy.programs import check_kept_program
+from tacit.plan.program_blocks import in_memory
 from tacit.plan.program_steps import Placing
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.nodes import Node
@@ -56,14 +57,17 @@ def keep_program(query: str, catalog: Catalog, bind: Bind, today: date | None = 
             f"the columns of {kept.name} are not the results of the program: {', '.join(placing.outputs)}."
         )
     fields = tuple(_field(name, node.array, digits[name]) for name, node in placing.outputs.items())
-    before, program = placing.computed(one_table=True)
-    operator = Keep(program.id + 2, program.id + 1, kept.name, tuple(placing.outputs))
-    about = _about(placing, fields)
-    keep = KeepStep(operator, kept.replace, fields, about, f"{_rows(placing.outputs):,}")
-    rows = placing.rows
+    about, rows = _about(placing, fields), placing.rows
     why = rows.joins, rows.slicing, rows.resizing
-    steps = (*before, program, keep)
-    return PlacedPlan(query, catalog.engine, catalog.nodes, (), steps, placing.announced(), rows.catalog, *why)
+
+    def planned(placing: Placing) -> PlacedPlan:
+        before, program = placing.computed(one_table=True)
+        operator = Keep(program.id + 2, program.id + 1, kept.name, tuple(placing.outputs))
+        keep = KeepStep(operator, kept.replace, fields, about, f"{_rows(placing.outputs):,}")
+        steps = (*before, program, keep)
+        return PlacedPlan(query, catalog.engine, catalog.nodes, (), steps, placing.announced(), rows.catalog, *why)
+
+    return in_memory(catalog.program_memory, placing, planned)
 
 
 def _check_name(kept: KeptAs, catalog: Catalog) -> None:

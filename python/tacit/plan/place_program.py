@@ -18,6 +18,7 @@ from tacit.plan.physical.room import with_room
 from tacit.plan.physical.wide_ring import in_wide_ring
 from tacit.plan.place_rows import Bind, PlacedRows, bound_rows, no_queries, place_rows
 from tacit.plan.policy.programs import Bound, check_program, program_hash
+from tacit.plan.program_blocks import in_memory
 from tacit.plan.program_steps import Given, Placing
 from tacit.plan.programs import operations as ops
 from tacit.plan.programs.declared import declared
@@ -53,11 +54,16 @@ def place_program(
 
     placing, offered = place_lowered(text, catalog, recipients, bind, ruled)
     ruling = ruled(offered, Bound(placing.told, placing.checked) if placing.told else None)
-    rows, steps, disclosures = placing.rows, placing.steps(), placing.disclosures()
+    rows = placing.rows
     why = rows.joins, rows.slicing, rows.resizing
-    plan = PlacedPlan(
-        text, catalog.engine, catalog.nodes, recipients, steps, disclosures, rows.catalog, *why, ruling=ruling
-    )
+
+    def planned(placing: Placing) -> PlacedPlan:
+        steps, told = placing.steps(), placing.disclosures()
+        return PlacedPlan(
+            text, catalog.engine, catalog.nodes, recipients, steps, told, rows.catalog, *why, ruling=ruling
+        )
+
+    plan = in_memory(catalog.program_memory, placing, planned)
     _check_failure(plan)
     return plan
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
-from tacit.plan.facts.kinds import Kind
+from tacit.plan.facts.kinds import Kind, width_of
 from tacit.plan.facts.row_arrays import RowArray
 from tacit.plan.facts.sources import Source as Origin
 from tacit.plan.facts.sources import Use, Uses, ordered
@@ -21,7 +21,7 @@ from tacit.plan.physical.disclosure import (
     Site,
 )
 from tacit.plan.physical.lower_program import Lowered, kind_of_array
-from tacit.plan.physical.operators import Element, Input, Made, Named, Program, Release, Shared
+from tacit.plan.physical.operators import Element, Input, Instruction, Made, Named, Program, Release, Shared
 from tacit.plan.physical.placed import (
     ArrayStep,
     GuardStep,
@@ -32,6 +32,7 @@ from tacit.plan.physical.placed import (
     ResultStep,
     Step,
 )
+from tacit.plan.physical.row_passes import Cut, Piece, Ref
 from tacit.plan.place_rows import Asked, PlacedRows, Rows
 from tacit.plan.programs import operations as ops
 from tacit.plan.programs.facts import Array
@@ -83,7 +84,10 @@ class Given:
 
 @dataclass(frozen=True)
 class Placing:
-    """A lowered program on its way to steps. rows: of queries, beneath it. told: whether checked bounds hold."""
+    """A lowered program on its way to steps. rows: of queries, beneath it. told: whether checked bounds hold.
+
+    cut: its blocks of rows; None if it has none. by_rows: the indices of inputs of which each block is given alone.
+    """
 
     outputs: Mapping[str, Node]
     lowered: Lowered
@@ -91,6 +95,8 @@ class Placing:
     rows: PlacedRows
     recipients: tuple[str, ...]
     told: tuple[str, ...]
+    cut: Cut | None = None
+    by_rows: frozenset[int] = frozenset()
 
     def steps(self) -> tuple[Step, ...]:
         """All steps: rows of queries, owners' arrays, their shares, the program, a release for each output, and the
@@ -107,10 +113,11 @@ class Placing:
         return (*before, program, *guards, *releases, result)
 
     def computed(self, *, one_table: bool = False) -> tuple[tuple[Step, ...], ProgramStep]:
-        """The steps up to the program, and its own. one_table: all results are columns of one table."""
-        arrays, inputs = self._inputs()
+        """The steps before the program's last piece, and that. one_table: all results are columns of one table."""
+        arrays, tables = self._inputs()
         before = (*self.rows.steps, *arrays)
-        return before, ProgramStep(self._program(len(before) + 1, inputs, one_table), self._sizes())
+        *pieces, last = self._programs(len(before) + 1, tables, one_table)
+        return (*before, *pieces), last
 
     def made_of(self) -> dict[str, tuple[Use, ...]]:
         """What each result is computed from."""
@@ -131,33 +138,63 @@ class Placing:
         found = (self.given.uses(each, self.rows.catalog) for each in _inputs(nodes))
         return ordered(frozenset(use for uses in found for use in uses))
 
-    def _inputs(self) -> tuple[list[Step], tuple[Element, ...]]:
-        """The steps that share each array once, and where the program finds all that it is given."""
+    def _inputs(self) -> tuple[list[Step], dict[Ref, Element]]:
+        """The steps that share each array once, or each block of it, and where the program finds all it is given."""
         steps: list[Step] = []
-        shared: dict[tuple[str, str, int], int] = {}
-        places, before = [], len(self.rows.steps)
-        for node in self.lowered.inputs:
+        shared: dict[tuple[str, str, int, tuple[int, int] | None], int] = {}
+        found, before = {}, len(self.rows.steps)
+        for index, node in enumerate(self.lowered.inputs):
             assert isinstance(node.operation, ops.Input)
             if node.operation.name in self.given.columns:
-                places.append(self.rows.element(self.given.columns[node.operation.name]))
+                found[Ref("input", index)] = self.rows.element(self.given.columns[node.operation.name])
                 continue
             offered = self.given.arrays[node.operation.name]
-            key = offered.owner, offered.name, node.array.ring
-            if key not in shared:
-                shared[key] = before + len(steps) + 2
-                steps += _shared(offered, node.array, before + len(steps) + 1)
-            places.append(Element(shared[key], VALUE))
-        return steps, tuple(places)
+            for ref, block in self._blocks(index):
+                key = offered.owner, offered.name, node.array.ring, block
+                if key not in shared:
+                    shared[key] = before + len(steps) + 2
+                    steps += _shared(offered, node.array, before + len(steps) + 1, block)
+                found[ref] = Element(shared[key], VALUE)
+        return steps, found
 
-    def _program(self, step: int, inputs: tuple[Element, ...], one_table: bool) -> Program:
-        made = [(self.lowered.places[name], name, kind_of_array(node.array)) for name, node in self.outputs.items()]
+    def _blocks(self, index: int) -> list[tuple[Ref, tuple[int, int] | None]]:
+        """The parts in which an input is given: each with its rows, or all of it."""
+        if self.cut is None or index not in self.by_rows:
+            return [(Ref("input", index), None)]
+        return [(Ref("input", index, each), self.cut.bounds_of(each)) for each in range(len(self.cut.ends))]
+
+    def _programs(self, step: int, found: dict[Ref, Element], one_table: bool) -> list[ProgramStep]:
+        """The pieces of the program, of which the last one makes the outputs. found: what there is already."""
+        programs: list[ProgramStep] = []
+        *pieces, last = self._pieces()
+        for piece in pieces:
+            made = tuple(
+                Made(step + 1 + at, node, VALUE, _kind(piece.nodes[node])) for at, (_, node) in enumerate(piece.made)
+            )
+            given = tuple(found[ref] for ref in piece.given)
+            found |= {ref: Element(table.id, VALUE) for (ref, _), table in zip(piece.made, made, strict=True)}
+            sizes = ", ".join(f"{piece.nodes[node].size:,}" for _, node in piece.made)
+            programs.append(ProgramStep(Program(step, given, piece.nodes, made), sizes))
+            step += 1 + len(made)
+        named = [(name, kind_of_array(node.array)) for name, node in self.outputs.items()]
         if self.lowered.outside is not None:
-            made.insert(0, (self.lowered.outside, GUARD, BIT))
-        tables = tuple(Made(step + 1 + (0 if one_table else place), *each) for place, each in enumerate(made))
-        return Program(step, inputs, self.lowered.instructions, tables)
+            named.insert(0, (GUARD, BIT))
+        ends = zip(last.made, named, strict=True)
+        made = tuple(
+            Made(step + 1 + (0 if one_table else at), node, *name) for at, ((_, node), name) in enumerate(ends)
+        )
+        given = tuple(found[ref] for ref in last.given)
+        sizes = ", ".join(f"{node.array.size:,}" for node in self.outputs.values())
+        return [*programs, ProgramStep(Program(step, given, last.nodes, made), sizes)]
 
-    def _sizes(self) -> str:
-        return ", ".join(f"{node.array.size:,}" for node in self.outputs.values())
+    def _pieces(self) -> list[Piece]:
+        """What is run together: all of it, or block by block. The last piece makes the outputs, behind the guard."""
+        guards = [] if self.lowered.outside is None else [self.lowered.outside]
+        places = [*guards, *(self.lowered.places[name] for name in self.outputs)]
+        if self.cut is not None:
+            return self.cut.pieces(places)
+        inputs = tuple(Ref("input", index) for index in range(len(self.lowered.inputs)))
+        return [Piece(self.lowered.instructions, inputs, tuple((Ref("value", place), place) for place in places))]
 
     def _release(self, program: Program, place: int, told: tuple[str, ...] = ()) -> Release:
         """The release of a table of the program. told: of the bit of checked bounds, who is told it."""
@@ -207,11 +244,21 @@ class Placing:
         return Disclosure(self.recipients, _site(release), opened, derivation, (DisclosureRule.QUERY,))
 
 
-def _shared(offered: OfferedArray, array: Array, step: int) -> tuple[Step, Step]:
-    """The steps that give an owner's array, and share it."""
+def _shared(offered: OfferedArray, array: Array, step: int, block: tuple[int, int] | None) -> tuple[Step, Step]:
+    """The steps that give an owner's array, or a block of its rows, and share it."""
     column = Shared(VALUE, VALUE, "int", kind_of_array(array))
     shared = Input(step + 1, offered.owner, (column,), None, ordered=True)
-    return ArrayStep(step, offered.owner, offered.name, array.fraction), InputStep(step, shared, exact=offered.size)
+    size = offered.size if block is None else offered.size // offered.shape[0] * (block[1] - block[0])
+    given = ArrayStep(step, offered.owner, offered.name, array.fraction, block)
+    return given, InputStep(step, shared, exact=size)
+
+
+def _kind(node: Instruction) -> Kind:
+    """The kind of a column of what an instruction makes, for later pieces."""
+    if node.ring == 1:
+        return BIT
+    width = width_of((int(node.low), int(node.high)))
+    return Kind("ring64" if node.ring == 64 else "ring128", width, int(node.low) < 0, False)
 
 
 def _outside(release: ReleaseStep | GuardStep, catalog: Catalog) -> tuple[str, ...]:

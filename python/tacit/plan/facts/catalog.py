@@ -160,6 +160,7 @@ class Catalog:
     kept: kept tables; in a plan's catalog, those that it reads. broken: names of kept tables that cannot be read, each
     with the sentence that says why; none in a plan's catalog.
     united: names for several tables together. arrays: what owners offer to programs, each name once an owner.
+    program_memory: bytes that each node has for a program, by which it is cut into blocks of rows; None: it is not cut.
     """
 
     parties: tuple[str, ...]
@@ -172,6 +173,7 @@ class Catalog:
     prices: str | None = None
     united: tuple[UnitedTable, ...] = ()
     arrays: tuple[OfferedArray, ...] = ()
+    program_memory: int | None = None
 
     @property
     def offered(self) -> tuple[Table | OfferedArray, ...]:

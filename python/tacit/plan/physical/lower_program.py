@@ -38,6 +38,7 @@ def instruction_of(array: Array, op: str, args: tuple[int, ...], **parameters: P
 class Lowered:
     """Instructions in order. inputs: the nodes of what is given, in the order of their indices. places: of outputs.
 
+    made: the place of the instruction that makes each node, by its number.
     checked: the nodes whose bounds are checked while it runs. outside: the place of the bit that says whether any of
     them does not hold; None where nothing is checked.
     """
@@ -47,20 +48,25 @@ class Lowered:
     places: Mapping[str, int]
     checked: tuple[Node, ...]
     outside: int | None
+    made: Mapping[int, int]
 
 
-def lower_program(outputs: Mapping[str, Node]) -> Lowered:
-    """The instructions that compute outputs. Raises ProgramError for what no engine does."""
+def lower_program(outputs: Mapping[str, Node], apart: frozenset[int] = frozenset()) -> Lowered:
+    """The instructions that compute outputs. Raises ProgramError for what no engine does.
+
+    apart: the numbers of products that are not truncated in the same instruction.
+    """
     nodes = reachable(outputs.values())
     found = clips(nodes, {node.number for node in outputs.values()})
-    fused = _fused(nodes, outputs) | {each.inner.number for each in found.values()}
+    fused = (_fused(nodes, outputs) - apart) | {each.inner.number for each in found.values()}
     lowering = _Lowering(fused, found)
     for node in nodes:
         lowering.add(node)
     places = {name: lowering.places[node.number] for name, node in outputs.items()}
     outside = lowering.outside()
     checked = tuple(lowering.checks)
-    return Lowered(tuple(lowering.instructions), tuple(lowering.inputs), places, checked, outside)
+    instructions, inputs = tuple(lowering.instructions), tuple(lowering.inputs)
+    return Lowered(instructions, inputs, places, checked, outside, dict(lowering.places))
 
 
 def _fused(nodes: list[Node], outputs: Mapping[str, Node]) -> frozenset[int]:

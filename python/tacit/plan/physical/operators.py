@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import prod
 from typing import ClassVar, get_args
 from typing import Literal as OneOf
 
@@ -260,6 +261,11 @@ class Instruction(Record):
     low: str
     high: str
     parameters: tuple[tuple[str, Parameter], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """The number of elements of its result."""
+        return prod(self.shape)
 
     def json(self) -> JSON:
         """The object, with the parameters among its members."""

@@ -32,13 +32,15 @@ class LocalStep:
 class ArrayStep:
     """A party gives its array as a table of one column "value": its elements row by row, in C order.
 
-    They are integers: the elements times 2^fraction, rounded to the nearest, of two the upper; of bits 0 and 1.
+    They are integers: the elements times 2^fraction, rounded to the nearest, of two the upper; of bits 0 and 1. block:
+    the first of the rows that it gives, and the one behind the last; None for all of the array.
     """
 
     id: int
     party: str
     array: str
     fraction: int
+    block: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
