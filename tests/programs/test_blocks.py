@@ -15,7 +15,7 @@ import pytest
 
 import tacit.numpy as np
 from tacit import _native
-from tacit.plan import place_program as placing
+from tacit.plan import program_blocks
 from tacit.plan.account.serialise import plan_hash
 from tacit.plan.physical.cost import predict, total
 from tacit.plan.physical.placed import InputStep, NativeStep, PlacedPlan, ProgramStep
@@ -93,7 +93,7 @@ def in_blocks(
     """A plan of so many blocks, whatever memory it needs."""
     with monkeypatch.context() as patched:
         patched.setattr(
-            placing, "within", lambda _, found, whole, cut: cut(found.into(blocks)) if found is not None else whole()
+            program_blocks, "within", lambda _, found, whole, cut: cut(found.into(blocks)) if found is not None else whole()
         )
         return placed(function, values, engine, EXACT, memory=1)
 
