@@ -93,7 +93,7 @@ def in_blocks(
     """A plan of so many blocks, whatever memory it needs."""
     with monkeypatch.context() as patched:
         patched.setattr(
-            program_blocks, "within", lambda _, found, whole, cut: cut(found.into(blocks)) if found is not None else whole()
+            program_blocks, "within", lambda _, found, whole, cut: whole() if found is None else cut(found.into(blocks))
         )
         return placed(function, values, engine, EXACT, memory=1)
 

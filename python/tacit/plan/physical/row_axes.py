@@ -16,7 +16,7 @@ from tacit.plan.programs.facts import Shape
 ELEMENTWISE = frozenset({
     *("add", "subtract", "negate", "multiply", "truncate", "floor", "shift", "widen", "narrow", "less", "equal"),
     *("outside", "not", "both", "either", "differ", "count", "select", "maximum", "minimum", "absolute", "function"),
-    *("divide", "floor_divide"),
+    *("divide", "floor_divide", "clip"),
 })  # fmt: skip
 
 
