@@ -46,7 +46,7 @@ from tacit.plan.programs import operations as ops
 from tacit.plan.programs.declared import declared
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.identity import digest
-from tacit.plan.programs.limits import MOST_NAME
+from tacit.plan.programs.limits import MOST_AT_ONCE, MOST_NAME
 from tacit.plan.programs.nodes import Node, behind, reachable
 from tacit.plan.programs.optimiser import optimised
 from tacit.plan.programs.reading import Program as Read
@@ -89,6 +89,7 @@ def place_program(text: str, catalog: Catalog, recipients: tuple[str, ...], toda
 
     def planned(placing: _Placing) -> PlacedPlan:
         steps, disclosures = placing.steps(), placing.disclosures(found)
+        _check_sizes(steps)
         return PlacedPlan(text, catalog.engine, catalog.nodes, recipients, steps, disclosures, found, ruling=ruling)
 
     if catalog.program_memory is None:
@@ -104,6 +105,18 @@ def place_program(text: str, catalog: Catalog, recipients: tuple[str, ...], toda
 def _in_blocks(placing: _Placing, cuttable: Cuttable | None, cut: Cut) -> _Placing:
     assert cuttable is not None
     return replace(placing, lowered=cuttable.lowered, cut=cut, by_rows=cuttable.given)
+
+
+def _check_sizes(steps: Iterable[Step]) -> None:
+    """Refuse steps of which one has more elements of an array than a node can have at once."""
+    nodes = (node for step in steps if isinstance(step, ProgramStep) for node in step.operator.nodes)
+    largest = max(nodes, key=lambda node: node.size)
+    if largest.size > MOST_AT_ONCE:
+        raise ProgramError(
+            f"a node has at most {MOST_AT_ONCE:,} elements of an array at once, and that of {largest.op} would have "
+            f"{largest.size:,}; declare memory under [programs] of the federation file, so that it is cut into blocks "
+            "of rows, or compute less that needs all rows at once."
+        )
 
 
 def _check_failure(plan: PlacedPlan) -> None:

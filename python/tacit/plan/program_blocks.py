@@ -20,6 +20,9 @@ from tacit.plan.programs import operations as ops
 from tacit.plan.programs.nodes import Node, reachable
 from tacit.plan.programs.refusals import ProgramError
 
+MOST_BLOCKS = 1 << 12
+"""The plan has some steps for each block in each pass, and every party prices them all."""
+
 LEAST_GAIN = 0.9
 """Twice as many blocks have to need less than this part of the memory, or more of them are of no use."""
 
@@ -39,7 +42,7 @@ class Cuttable:
         return max(each.size * each.ring // 8 for each in arrays)
 
     def into(self, blocks: int) -> Cut:
-        """Cut into so many blocks, as equal as they can be."""
+        """Cut into this number of blocks, as equal as they can be."""
         rows = self.axes.rows
         ends = tuple(rows * (each + 1) // blocks for each in range(blocks))
         return Cut(self.lowered.instructions, self.axes, ends)
@@ -83,15 +86,17 @@ def within(
         plan = whole()
         if found is None or _largest(plan).memory_alone <= most:
             return _admitted(plan, most)
-    blocks = 1 << max(1, (2 * found.bytes // most).bit_length())
-    plan = placed(found.into(min(blocks, found.axes.rows)))
-    while _largest(plan).memory_alone > most // 2 and blocks < found.axes.rows:
-        blocks *= 2
-        finer = placed(found.into(min(blocks, found.axes.rows)))
-        gained = _largest(finer).memory_alone <= LEAST_GAIN * _largest(plan).memory_alone
-        plan = finer if gained else plan
-        if not gained:
+    finest = min(found.axes.rows, MOST_BLOCKS)
+    blocks = min(1 << max(1, (2 * found.bytes // most).bit_length()), finest)
+    plan = placed(found.into(blocks))
+    needed = _largest(plan).memory_alone
+    while needed > most // 2 and blocks < finest:
+        blocks = min(2 * blocks, finest)
+        finer = placed(found.into(blocks))
+        least = _largest(finer).memory_alone
+        if least > LEAST_GAIN * needed:
             break
+        plan, needed = finer, least
     return _admitted(plan, most)
 
 
