@@ -95,8 +95,8 @@ MISTAKES = [
     ("[1000, 10]", "[1000, 0]",
      "shape is [1000, 0]; write the length of each axis, all from 1, for example [1000, 10]."),
     ("[1000, 10]", "[true]", "shape is [True]; write the length of each axis, all from 1, for example [1000, 10]."),
-    ("[1000, 10]", "[65536, 65536]", "shape is [65536, 65536], which has 4,294,967,296 elements; "
-     "offer it in several arrays of fewer than 2,147,483,648 elements."),
+    ("[1000, 10]", "[131072, 65536]", "shape is [131072, 65536], which has 8,589,934,592 elements; "
+     "offer it in several arrays of fewer than 8,589,934,592 elements."),
     ('"float64"', '"float"', 'dtype is \'float\'; write "bool", "int8", "int16", "int32", "int64", "uint8", '
      '"uint16", "uint32", "float16", "float32" or "float64".'),
     ("min = -4\n", "", "has no min; declare what is commonly known, for example min = 4."),

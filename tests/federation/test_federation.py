@@ -259,9 +259,9 @@ MISTAKES = [
     ("recipients", "recipient", 'federation.toml: there is no entry \'recipient\'; perhaps you mean recipients.'),
     # No hint names what would be refused in its turn: what belongs to another file, stands here, or excludes what does.
     ('recipients = ["a"]', "netwerk = 1", "federation.toml: there is no entry 'netwerk'; "
-     "known here are engine, link, nodes, parties, recipients, united."),
+     "known here are engine, link, nodes, parties, programs, recipients, united."),
     ('engine = "rep3"', 'engine = "rep3"\nengines = "two"', "federation.toml: there is no entry 'engines'; "
-     "known here are engine, link, nodes, parties, recipients, united."),
+     "known here are engine, link, nodes, parties, programs, recipients, united."),
     ("consents = []", "rows = 1\nmostrows = 2", AT + "there is no entry 'mostrows'; "
      "known here are columns, consents, delivered, exact, open, rows, unique."),
     ('engine = "rep3"', "engine = 3", 'federation.toml: engine is 3; write a text in quotes.'),

@@ -19,7 +19,7 @@ FLOATS: Final = ("float16", "float32", "float64")
 DTYPES: Final = ("bool", *INTEGERS, *FLOATS)
 ARRAY_ENTRIES: Final = ("shape", "dtype", "min", "max", "row_norm", "use", "allow", "programs", "recipients", "until")
 PROGRAM = re.compile(r"p:[0-9a-f]{64}")
-MOST_ELEMENTS: Final = 1 << 31
+MOST_ELEMENTS: Final = 1 << 33
 LARGEST: Final = 1 << 126
 """No bound is beyond: no ring holds such a number."""
 

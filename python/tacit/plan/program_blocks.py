@@ -13,13 +13,17 @@ from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.table_arrays import TableArray
 from tacit.plan.physical.cost import StepCost, predict
 from tacit.plan.physical.lower_program import Lowered, lower_program
-from tacit.plan.physical.placed import PlacedPlan
+from tacit.plan.physical.placed import PlacedPlan, ProgramStep
 from tacit.plan.physical.row_axes import RowAxes, row_axes
 from tacit.plan.physical.row_passes import Cut
 from tacit.plan.program_steps import Placing
 from tacit.plan.programs import operations as ops
+from tacit.plan.programs.limits import MOST_AT_ONCE
 from tacit.plan.programs.nodes import Node, reachable
 from tacit.plan.programs.refusals import ProgramError
+
+MOST_BLOCKS = 1 << 12
+"""The plan has some steps for each block in each pass, and every party prices them all."""
 
 LEAST_GAIN = 0.9
 """Twice as many blocks have to need less than this part of the memory, or more of them are of no use."""
@@ -40,7 +44,7 @@ class Cuttable:
         return max(each.size * each.ring // 8 for each in arrays)
 
     def into(self, blocks: int) -> Cut:
-        """Cut into so many blocks, as equal as they can be."""
+        """Cut into this number of blocks, as equal as they can be."""
         rows = self.axes.rows
         ends = tuple(rows * (each + 1) // blocks for each in range(blocks))
         return Cut(self.lowered.instructions, self.axes, ends)
@@ -52,14 +56,27 @@ def in_memory(most: int | None, placing: Placing, planned: Callable[[Placing], P
     Raises ProgramError where no number of blocks needs less.
     """
     if most is None:
-        return planned(placing)
+        return _with_arrays_that_fit(planned(placing))
     found = cuttable(placing.outputs, placing.given.arrays)
 
     def in_blocks(cut: Cut) -> PlacedPlan:
         assert found is not None
         return planned(replace(placing, lowered=found.lowered, cut=cut, by_rows=found.given))
 
-    return within(most, found, lambda: planned(placing), in_blocks)
+    return _with_arrays_that_fit(within(most, found, lambda: planned(placing), in_blocks))
+
+
+def _with_arrays_that_fit(plan: PlacedPlan) -> PlacedPlan:
+    """The plan, refused where a step has more elements of an array than a node can have at once."""
+    nodes = (node for step in plan.steps if isinstance(step, ProgramStep) for node in step.operator.nodes)
+    largest = max(nodes, key=lambda node: node.size)
+    if largest.size > MOST_AT_ONCE:
+        raise ProgramError(
+            f"a node has at most {MOST_AT_ONCE:,} elements of an array at once, and that of {largest.op} would have "
+            f"{largest.size:,}; declare memory under [programs] of the federation file, so that it is cut into blocks "
+            "of rows, or compute less that needs all rows at once."
+        )
+    return plan
 
 
 def cuttable(outputs: Mapping[str, Node], arrays: Mapping[str, OfferedArray]) -> Cuttable | None:
@@ -104,15 +121,17 @@ def within(
         plan = whole()
         if found is None or _largest(plan).memory_alone <= most:
             return _admitted(plan, most)
-    blocks = 1 << max(1, (2 * found.bytes // most).bit_length())
-    plan = placed(found.into(min(blocks, found.axes.rows)))
-    while _largest(plan).memory_alone > most // 2 and blocks < found.axes.rows:
-        blocks *= 2
-        finer = placed(found.into(min(blocks, found.axes.rows)))
-        gained = _largest(finer).memory_alone <= LEAST_GAIN * _largest(plan).memory_alone
-        plan = finer if gained else plan
-        if not gained:
+    finest = min(found.axes.rows, MOST_BLOCKS)
+    blocks = min(1 << max(1, (2 * found.bytes // most).bit_length()), finest)
+    plan = placed(found.into(blocks))
+    needed = _largest(plan).memory_alone
+    while needed > most // 2 and blocks < finest:
+        blocks = min(2 * blocks, finest)
+        finer = placed(found.into(blocks))
+        least = _largest(finer).memory_alone
+        if least > LEAST_GAIN * needed:
             break
+        plan, needed = finer, least
     return _admitted(plan, most)
 
 

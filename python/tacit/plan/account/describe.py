@@ -79,7 +79,8 @@ def what(step: Step) -> str:
         case DropStep():
             return f"remove the kept table {step.table}"
         case ArrayStep():
-            return f"the array {step.array}, row by row, with {step.fraction} bits after the point"
+            part = "" if step.block is None else f"rows {step.block[0]:,} to {step.block[1] - 1:,} of "
+            return f"{part}the array {step.array}, row by row, with {step.fraction} bits after the point"
         case ResultStep():
             return "make " + ", ".join(map(_result, step.arrays))
         case _:

@@ -33,6 +33,8 @@ FORMAT = "tacit-explain/2"
 """Of the JSON: a new one where members change their meaning or go."""
 MOST_TEXT = 300
 """Characters of what a step does, on the page; programs get all of it."""
+MOST_STEPS = 100
+"""Steps of a plan on its page: of more, as programs in blocks of rows have them, the first and the last."""
 WORDS = (
     (r"local\(", "local: computed by one party on its own tables."),
     (r"mpc\(", "mpc: computed by the nodes on secret shares, of which no node alone can tell a value."),
@@ -64,12 +66,12 @@ def _technical(plan: PlacedPlan, costs: tuple[StepCost, ...]) -> list[str]:
     steps, opened, cost = plan_listing(plan), permit_listing(plan), cost_listing(costs)
     sections = [
         (steps.title, _lines(_short(steps))),
-        (opened.title, _lines(opened) if opened.rows else []),
+        (opened.title, _lines(_fewer(opened)) if opened.rows else []),
         (JOINS_TITLE, [line for each in plan.joins for line in wrapped(each, "- ", "  ")]),
         (SLICING_TITLE, [line for each in plan.slicing for line in wrapped(each, "- ", "  ")]),
         (RESIZING_TITLE, [line for each in plan.resizing for line in wrapped(each, "- ", "  ")]),
         ("Columns that offers let others read in clear; this question opens none but those above", _reader_lines(plan)),
-        (cost.title, _lines(cost)),
+        (cost.title, _lines(_fewer(cost))),
     ]
     shown = [line for title, lines in sections if lines for line in (title, *(f"  {each}" for each in lines), "")]
     met = [meaning for word, meaning in WORDS if any(re.search(word, line) for line in shown)]
@@ -79,7 +81,17 @@ def _technical(plan: PlacedPlan, costs: tuple[StepCost, ...]) -> list[str]:
 
 def _short(steps: Listing) -> Listing:
     """The steps without the ends of long texts."""
-    return replace(steps, rows=tuple((*row[:-1], _cut(row[-1])) for row in steps.rows))
+    return replace(steps, rows=tuple((*row[:-1], _cut(row[-1])) for row in _fewer(steps).rows))
+
+
+def _fewer(listing: Listing) -> Listing:
+    """The first and the last rows of many."""
+    left_out = len(listing.rows) - MOST_STEPS
+    if left_out <= 0:
+        return listing
+    first, last = listing.rows[: MOST_STEPS // 2], listing.rows[-MOST_STEPS // 2 :]
+    between = (f"{left_out:,} more", *("" for _ in listing.columns[2:]), "(all: --format json)")
+    return replace(listing, rows=(*first, between, *last))
 
 
 def _cut(text: str) -> str:

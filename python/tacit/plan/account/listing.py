@@ -91,7 +91,7 @@ def _memory_note(costs: tuple[StepCost, ...]) -> str:
     peak, alone = (max(costs, key=key) for key in (lambda cost: cost.memory, lambda cost: cost.memory_alone))
     return (
         f"memory of a node: about {memory(peak.memory)} in {peak.step};"
-        f" with a budget at least {memory(alone.memory_alone)}, for {alone.step}."
+        f" with a budget at least {memory(alone.memory_alone)}, for {alone.step}, and what waits is in files."
     )
 
 

@@ -69,7 +69,7 @@ def declared_sizes(plan: PlacedPlan) -> list[str]:
         if isinstance(step, KeptStep):
             found.append(f"the kept table {step.operator.table} has {counted(step.operator.rows)}")
         if isinstance(step, InputStep) and step.local in arrays:
-            array = f"the {step.exact:,} elements of its array {arrays[step.local].array}"
+            array = f"the {_elements(step, plan):,} elements of its array {arrays[step.local].array}"
             found.append(f"{step.operator.owner} puts {array} into secret shares")
         elif isinstance(step, InputStep) and step.operator.rows is not None:
             of = tables(locals_[step.local].relation)
@@ -84,6 +84,18 @@ def declared_sizes(plan: PlacedPlan) -> list[str]:
     filled = " Fewer true rows are filled up to that, so that nobody learns how many there are."
     padded = any(not each.startswith("the kept table") for each in found) and not arrays
     return [f"Everybody knows before: {listed(list(dict.fromkeys(found)))}.{filled * padded}"]
+
+
+def _elements(step: InputStep, plan: PlacedPlan) -> int:
+    """How many elements of an owner's array are shared as this step shares them, in all blocks of rows together."""
+    given = {each.id: each for each in plan.steps if isinstance(each, ArrayStep)}
+
+    def same(other: InputStep) -> bool:
+        one, another = given.get(step.local), given.get(other.local)
+        alike = one and another and (one.party, one.array) == (another.party, another.array)
+        return bool(alike) and step.operator.columns == other.operator.columns
+
+    return sum(each.exact or 0 for each in plan.steps if isinstance(each, InputStep) and same(each))
 
 
 def tables(relation: Relation) -> str:

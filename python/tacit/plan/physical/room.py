@@ -13,7 +13,7 @@ from dataclasses import replace
 from tacit import _native
 from tacit.plan.physical.lower_program import instruction_of, kind_of_array
 from tacit.plan.physical.operators import Element, Made, Program
-from tacit.plan.programs.facts import Interval
+from tacit.plan.programs.facts import Array, Interval
 from tacit.plan.programs.formats import narrowed, widened
 from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.intervals import meet
@@ -46,6 +46,10 @@ def _roomy(graph: Graph, node: Node, bounds: Interval) -> Node:
     return found
 
 
+def _arrays(node: Node) -> list[Array]:
+    return [arg.array for arg in node.args]
+
+
 def _name(node: Node) -> str:
     return node.operation.name if isinstance(node.operation, Function) else "a quotient"
 
@@ -56,8 +60,11 @@ def refusal(node: Node, bounds: Interval | None = None) -> str | None:
     bounds: what is known of its result, where that is more than it tells itself. The instruction has them, too.
     """
     low, high = node.array.interval if bounds is None else meet(bounds, node.array.interval)
-    result = replace(node.array, low=low, high=high)
-    args = [instruction_of(arg.array, "input", (), index=place) for place, arg in enumerate(node.args)]
+    # Whatever their shapes, one element is computed as any other; arrays may be larger than what engines have at once.
+    empty = node.array.size == 0
+    result, *given = (each if empty else replace(each, shape=(1,)) for each in (node.array, *_arrays(node)))
+    result = replace(result, low=low, high=high)
+    args = [instruction_of(each, "input", (), index=place) for place, each in enumerate(given)]
     parameters = {"name": node.operation.name} if isinstance(node.operation, Function) else {}
     op = "function" if isinstance(node.operation, Function) else "divide"
     made = instruction_of(result, op, tuple(range(len(args))), **parameters)

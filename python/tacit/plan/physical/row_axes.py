@@ -108,7 +108,7 @@ def _spread(node: Instruction, operands: list[_Operand], rows: int) -> _Found | 
 
 
 def _repeated(dims: int, operands: Sequence[_Operand]) -> _Found | None:
-    """Operands that are repeated to a common shape of so many axes."""
+    """Operands that are repeated to a common shape. dims: its number of axes."""
     axes = {Axis(each.axis.place + dims - len(each.shape), each.axis.unit) for each in operands if each.axis}
     if len(axes) != 1:
         return None

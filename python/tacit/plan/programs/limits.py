@@ -26,8 +26,11 @@ MOST_OPERANDS = 1 << 17
 MOST_ENDS = 1 << 10
 """Inputs, and outputs."""
 
-MOST_ELEMENTS = 1 << 31
+MOST_ELEMENTS = 1 << 33
 """Of one array. Its size times its bytes has to be a number that machines hold."""
+
+MOST_AT_ONCE = 1 << 31
+"""Elements of an array that a node has at once: native code gives each a number of 32 bits."""
 
 MOST_PUBLIC = 1 << 20
 """Public numbers of a program: elements of constants, and positions."""
