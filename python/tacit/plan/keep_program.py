@@ -70,7 +70,7 @@ def _check_name(kept: KeptAs, catalog: Catalog) -> None:
     name = kept.name
     if len(name) > LONGEST_NAME or name[0].isdigit():
         raise InvalidSQL(f"{name!r} cannot name a kept table; use letters, digits and _, at most {LONGEST_NAME}.")
-    taken = [each.name.lower() for each in (*catalog.tables, *catalog.united)]
+    taken = [*(each.name.lower() for each in catalog.tables), *(each.name.lower() for each in catalog.united)]
     if name.lower() in taken:
         raise InvalidSQL(f"an owner offers a table {name!r}; choose another name.")
     known = [*(each.name.lower() for each in catalog.kept), *(each.lower() for each, _ in catalog.broken)]
