@@ -111,7 +111,7 @@ def _tables(relation: Relation, catalog: Catalog) -> list[Table]:
 def _withdrawn(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> list[Problem]:
     """Tables in kept ones that nobody offers any more, where offers have terms: what is not offered is closed."""
     offered = {each.name for each in catalog.tables} | {source.table for _, source, _ in _arrays(relation, catalog)}
-    if all(each.terms is None for each in catalog.tables):
+    if catalog.offered and all(each.terms is None for each in catalog.offered):
         return []
     read = {each.table for each in kept_scans(relation)}
     return [
@@ -128,11 +128,10 @@ def _withdrawn(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]
 
 def _arrays(relation: Relation, catalog: Catalog) -> Iterator[tuple[KeptTable, Source, OfferedArray]]:
     """The arrays of which programs have made the kept tables that a query reads, as their owners offer them now."""
-    tables = {(each.owner, each.name) for each in catalog.tables}
     for kept in read_tables(relation, catalog):
-        uses = (use for column in kept.columns for use in column.uses or ())
+        uses = (use for column in kept.columns for use in column.uses or () if "program" in use.through)
         for source in dict.fromkeys(use.source for use in uses):
-            if source.owner is not None and (source.owner, source.table) not in tables:
+            if source.owner is not None and source.column is None:
                 array = offered_array(catalog, source.owner, source.table)
                 if array is not None:
                     yield kept, source, array
