@@ -39,8 +39,7 @@ fn column<B: Backend>(
     let table = &tables[steps.iter().position(|step| *step == input.step).expect("it is one of them")];
     let takers: Vec<&Instruction> =
         program.nodes.given().filter(|(taken, _)| *taken == index).map(|given| given.1).collect();
-    let alike = takers.windows(2).all(|pair| pair[0].ring == pair[1].ring);
-    let Some(taker) = takers.first().filter(|_| alike) else {
+    let Some(taker) = takers.first() else {
         return Err(WrongInput::ArrayTaken { column: input.column.clone() }.into());
     };
     let values = takers.iter().map(|node| of_column(table, input, node)).collect::<Result<Vec<_>>>()?;
