@@ -71,6 +71,20 @@ pub enum WrongInput {
     /// A release that is to end runs and is not of one bit, or not to all parties.
     #[error("the plan guards a run by something else than one bit that all parties are told")]
     Guard,
+    /// A program that checks bounds, without an output that says whether all of them hold.
+    #[error(
+        "the plan's program checks bounds, and no output is one bit that says whether all hold; make the plan anew"
+    )]
+    Unchecked,
+    /// Something of a program with checked bounds that is opened or kept before all parties know that they hold.
+    #[error(
+        "the plan opens or keeps what {program} computed before the guard of the bounds that it checks; make the plan \
+         anew"
+    )]
+    Unguarded {
+        /// The program's name.
+        program: String,
+    },
     /// An input that its owner sorts by a column outside the input.
     #[error("the plan sorts {owner} by a column that it does not share")]
     SortColumn {
@@ -243,8 +257,8 @@ pub enum WrongInput {
         /// The array's elements.
         elements: usize,
     },
-    /// A column that a program names and takes as no array, or as arrays of different rings.
-    #[error("a program takes the column {column:?} as no array, or as arrays of different rings")]
+    /// A column that a program names and does not take.
+    #[error("no instruction of the program takes the column {column:?}")]
     ArrayTaken {
         /// The column.
         column: String,

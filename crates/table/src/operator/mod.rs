@@ -1,6 +1,7 @@
 //! The operators of a placed plan, as docs/placed-plan.md defines their JSON.
 
 mod expression;
+mod guards;
 mod integer;
 mod keeping;
 mod kind;
@@ -93,14 +94,15 @@ impl Operator {
     ///
     /// # Errors
     /// [`WrongInput::Operators`] when the text is not such a list; [`WrongInput::RepeatedId`] when two operators have
-    /// one id.
+    /// one id. [`WrongInput::Unchecked`], [`WrongInput::Unguarded`] and [`WrongInput::Guard`] when something of a
+    /// program that checks bounds is opened before their guard.
     pub fn list_from_json(text: &str) -> Result<Vec<Self>> {
         let malformed = |error: serde_json::Error| WrongInput::Operators { detail: error.to_string() };
         let operators: Vec<Self> = serde_json::from_str(text).map_err(malformed)?;
         let mut ids = HashSet::new();
         match operators.iter().find(|operator| !operator.ids().into_iter().all(|id| ids.insert(id))) {
             Some(twice) => Err(WrongInput::RepeatedId { operator: twice.name() }.into()),
-            None => Ok(operators),
+            None => guards::check(&operators).map(|()| operators),
         }
     }
 

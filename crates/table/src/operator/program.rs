@@ -1,5 +1,7 @@
 //! The members of `program`: a program on arrays, whose inputs are columns and whose results are columns of new tables.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize};
 use tacit_array::{Instruction, Instructions, Ring};
 
@@ -89,8 +91,15 @@ impl TryFrom<ProgramJson> for ArrayProgram {
     type Error = String;
 
     fn try_from(ProgramJson { id, inputs, nodes, outputs }: ProgramJson) -> Result<Self, String> {
-        if let Some((index, _)) = nodes.given().find(|(index, _)| *index >= inputs.len()) {
-            return Err(format!("program {id} takes input {index} of {}", inputs.len()));
+        let mut taken: HashMap<usize, (Ring, usize)> = HashMap::new();
+        for (index, node) in nodes.given() {
+            if index >= inputs.len() {
+                return Err(format!("program {id} takes input {index} of {}", inputs.len()));
+            }
+            let alike = (node.ring, node.elements());
+            if *taken.entry(index).or_insert(alike) != alike {
+                return Err(format!("program {id} takes input {index} in several rings or sizes"));
+            }
         }
         for output in &outputs {
             let node = nodes.all().get(output.node);

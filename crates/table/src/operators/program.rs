@@ -53,8 +53,7 @@ fn given<B: Backend>(
     let table = &tables[place];
     let takers: Vec<&Instruction> =
         program.nodes.given().filter(|(taken, _)| *taken == index).map(|given| given.1).collect();
-    let alike = takers.windows(2).all(|pair| pair[0].ring == pair[1].ring);
-    let Some(taker) = takers.first().filter(|_| alike) else {
+    let Some(taker) = takers.first() else {
         return Err(WrongInput::ArrayTaken { column: input.name() }.into());
     };
     let value = match &input.column {

@@ -46,16 +46,31 @@ pub(crate) fn release<B: Backend>(
     opened.map(|table| unless_set(release, table)).transpose()
 }
 
-/// What was opened, unless it is a guard that is set.
+/// What was opened, unless it is a guard that is set. A guard that is not one bit of one row says nothing. It does not
+/// pass either: a client knows from the nodes alone how many rows they open.
 ///
 /// # Errors
-/// [`TableError::Withheld`].
+/// [`TableError::Withheld`]; [`TableError::Peer`] when a guard is not one bit.
 pub(crate) fn unless_set(release: &Release, opened: DataTable) -> Result<DataTable> {
-    let holds = |column: &DataColumn| match &column.data {
-        ColumnData::Booleans(bits) => bits.words().iter().all(|&word| word == 0),
-        _ => false,
-    };
-    if release.guard && !opened.columns.iter().all(holds) { Err(TableError::Withheld) } else { Ok(opened) }
+    if !release.guard {
+        return Ok(opened);
+    }
+    match &opened.columns[..] {
+        [DataColumn { data: ColumnData::Booleans(bit), nulls: None, .. }] if bit.rows() == 1 => {
+            if bit.get(0) {
+                Err(TableError::Withheld)
+            } else {
+                Ok(opened)
+            }
+        }
+        columns => Err(TableError::Peer(format!(
+            "{}.release: the nodes opened {} columns of {} rows in place of the bit that guards the run; ask them to \
+             check their tacit",
+            release.id,
+            columns.len(),
+            opened.rows,
+        ))),
+    }
 }
 
 /// Checks that a guard is one bit of one row, and that all parties of the run are told it.
