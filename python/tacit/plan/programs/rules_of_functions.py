@@ -14,9 +14,10 @@ from tacit.plan.programs.operations import Add, Constant, Divide, Function, MatM
 from tacit.plan.programs.public import Public, number
 from tacit.plan.programs.rewriting import Site
 
-MOST_OF_ANGLE = 56
-"""Bits after the point of an argument and of the result together, for which an angle's error leaves the function's own
-below what is declared: the factor that makes an angle of the argument is an integer modulo 2^64."""
+MOST_OF_ANGLE = {16: 54, 24: 50}
+"""Bits after the point of an argument and of the result together, by those of the result at most. The factor that makes
+an angle of the argument is an integer modulo 2^64: with more bits its rounding moves a result by more than is declared
+(``Odd::new`` in crates/array/src/functions/series.rs computes by how much)."""
 
 GUARD = 4
 """More bits after the point for a product that another one multiplies, so that its error grows no larger."""
@@ -134,7 +135,9 @@ def untruncated_argument(site: Site) -> Node | None:
     if not isinstance(cut.operation, Truncate) or not site.is_single(cut):
         return None
     (whole,) = cut.args
-    if whole.array.ring != RINGS[0] or whole.array.fraction + node.operation.fraction > MOST_OF_ANGLE:
+    bits = node.operation.fraction
+    most = next((most for result, most in MOST_OF_ANGLE.items() if bits <= result), 0)
+    if whole.array.ring != RINGS[0] or whole.array.fraction + bits > most:
         return None
     return graph.make(node.operation, whole)
 
