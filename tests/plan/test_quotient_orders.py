@@ -5,9 +5,9 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise, product
 
+from tacit.plan.algebra.quotient_orders import in_order
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr
 from tacit.plan.algebra.types import Double, Integer
-from tacit.plan.algebra.quotient_orders import in_order
 
 from .whole_numbers import value_of
 
