@@ -37,7 +37,6 @@ REFUSALS = (
     "more than 128",
     "an aggregate of a DOUBLE",
     "IN of several columns that may be NULL",
-    "a window by a DOUBLE",
 )
 """Refusals that generated queries may meet, as their sentences have them. Any other refusal is an error."""
 

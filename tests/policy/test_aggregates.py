@@ -64,7 +64,8 @@ def spread(tmp_path_factory: pytest.TempPathFactory) -> Product:
         ("repeats", "SELECT city FROM people INTERSECT SELECT city FROM people WHERE vip"),
         (
             "differences",
-            "SELECT segment, COUNT(*) AS n FROM customers c JOIN people p ON c.ssn = p.ssn GROUP BY ROLLUP (segment)",
+            "SELECT segment, COUNT(DISTINCT p.ssn) AS n FROM customers c JOIN people p ON c.ssn = p.ssn "
+            "GROUP BY ROLLUP (segment)",
         ),
     ],
 )

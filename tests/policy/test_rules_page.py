@@ -134,9 +134,10 @@ ROWS = (
     Row(
         ("ROLLUP", "CUBE", "GROUPING SETS"),
         "the same rows several times, so that totals without groups are small groups",
-        "the owner's agent compares the groups of all sets; where others decide the rows, rule `differences`",
+        "the owner's agent compares the groups of all sets; where others decide the rows, all sets add up what the "
+        "finest one shows",
         "SELECT city, COUNT(*) FROM people GROUP BY ROLLUP (city)",
-        f"SELECT c.segment, COUNT(*) FROM {JOINED} GROUP BY ROLLUP (c.segment)", "differences",
+        f"SELECT c.segment, COUNT(DISTINCT p.ssn) FROM {JOINED} GROUP BY ROLLUP (c.segment)", "differences",
     ),
     Row(
         ("ROW_NUMBER", "RANK", "DENSE_RANK", "NTILE", "LAG", "LEAD", "FIRST_VALUE", "LAST_VALUE",
@@ -217,6 +218,15 @@ ROWS = (
         "SELECT g.k, g.m // c.worth AS n FROM (SELECT city AS k, COUNT(*) AS m FROM people GROUP BY city) g "
         "JOIN customers c ON c.ssn = g.m",
         f"SELECT COUNT(*) FROM {JOINED} WHERE p.salary % c.worth = 1", "filter",
+    ),
+    Row(
+        ("average as a key", "quotient as a key", "window in the order of an average", "MIN and MAX of averages",
+         "SUM and AVG of quotients by narrow numbers"),
+        "the same",
+        "of groups no more than these; of single rows `group` of all columns in a key, and `linear` for what is "
+        "added up or compared",
+        "SELECT city, RANK() OVER (ORDER BY AVG(salary)) AS r FROM people GROUP BY city",
+        "SELECT MAX(salary / NULLIF(age, 0)) AS m FROM people", "linear",
     ),
     Row(
         ("rounded average as a key", "rounded quotient of several owners' columns",

@@ -45,6 +45,11 @@ USEFUL: Final = (
     "SELECT COUNT(DISTINCT ssn) AS n FROM (SELECT ssn, day - LAG(day) OVER (PARTITION BY ssn ORDER BY day) AS gap"
     " FROM stays) s WHERE gap <= 2",
     "SELECT COUNT(*) AS n FROM (SELECT ssn FROM people UNION ALL SELECT ssn FROM stays) u",
+    "SELECT c.segment, COUNT(*) AS n, SUM(p.salary) AS s FROM customers c JOIN people p ON c.ssn = p.ssn"
+    " GROUP BY ROLLUP (c.segment)",
+    "SELECT g.k, g.n, s.m FROM (SELECT segment AS k, COUNT(*) AS n FROM customers GROUP BY segment) g LEFT JOIN"
+    " (SELECT c.segment AS k, COUNT(*) AS m FROM customers c JOIN people p ON c.ssn = p.ssn GROUP BY c.segment) s"
+    " ON g.k = s.k",
     "SELECT STDDEV_SAMP(salary) AS s, COUNT(*) FILTER (WHERE vip) AS v, MEDIAN(age) AS m FROM people",
 )
 

@@ -72,7 +72,8 @@ REFUSED = [
         ABSENT.replace("people", "visits"), "ask west for visits, rule floor",
     ),
     (
-        f"SELECT c.segment, COUNT(*) FROM {JOINED} GROUP BY ROLLUP (c.segment)", "north", "differences", None,
+        f"SELECT c.segment, COUNT(DISTINCT p.ssn) FROM {JOINED} GROUP BY ROLLUP (c.segment)", "north",
+        "differences", None,
         "people is aggregated 2 times over rows that customers decides, which may differ by few units",
         "write GROUP BY c.segment",
     ),

@@ -19,6 +19,7 @@ from tacit.sql.edits import (
     aggregated,
     counted,
     counting_units,
+    inner_joined,
     multiples,
     of_count,
     other_function,
@@ -49,7 +50,7 @@ EDITS: dict[Rule, tuple[Callable[[Edit], Iterator[Change]], ...]] = {
     "cuts": (cut, without_condition, without_output),
     "constants": (without_condition, without_output),
     "with": (without_condition, without_output),
-    "floor": (raised, without_group, without_condition, counted),
+    "floor": (raised, inner_joined, without_group, without_condition, counted),
     "differences": (plain_groups, without_output, without_condition),
 }
 """What is tried against each rule, the smallest change first."""

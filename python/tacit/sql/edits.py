@@ -226,6 +226,17 @@ def raised(edit: Edit) -> Iterator[Change]:
         yield f"write {_sql(new)}", tree
 
 
+def inner_joined(edit: Edit) -> Iterator[Change]:
+    """An inner join in place of one that keeps rows."""
+    sides = [each.side.upper() for each in edit.text.statement().find_all(exp.Join) if each.side]
+    for place, side in enumerate(sides):
+        tree, _ = edit.copy()
+        join = [each for each in tree.find_all(exp.Join) if each.side][place]
+        join.set("side", None)
+        join.set("kind", None)
+        yield f"write JOIN instead of {side} JOIN", tree
+
+
 def _allowed(edit: Edit) -> Iterator[tuple[str, type[exp.AggFunc]]]:
     column = edit.column
     if column is not None and "aggregate" in column.terms.ways:

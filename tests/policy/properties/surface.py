@@ -464,7 +464,7 @@ def _question(chance: random.Random) -> str:
         return f"{repeated} {chance.choice(OPERATORS)} {chance.choice(GROUPED)}"
     if kind < 0.22:
         return _first_of_each(chance)
-    if kind > 0.94:
+    if kind > 0.92:
         return _divided(chance)
     found = selected(chance, chance.choice(SOURCES)).sql
     return f"WITH w AS ({found}) SELECT * FROM w" if kind < 0.26 else found
@@ -532,6 +532,14 @@ def _divided(chance: random.Random) -> str:
             "GROUP BY city",
             f"SELECT a, COUNT(*) AS n FROM (SELECT city, ROUND(AVG({measure}){chance.choice(('', ', 1'))}) AS a FROM "
             f"people{end} GROUP BY city) g GROUP BY a",
+            f"SELECT a, COUNT(*) AS n FROM (SELECT city, AVG({measure}) AS a FROM people{end} GROUP BY city) g "
+            "GROUP BY a",
+            f"SELECT MAX(a) AS n FROM (SELECT city, AVG({measure}) AS a FROM people{end} GROUP BY city) g",
+            f"SELECT city AS k, RANK() OVER (ORDER BY AVG({measure}) DESC) AS n FROM people{end} GROUP BY city",
+            f"SELECT g.m / NULLIF(c.worth, 0) AS q, COUNT(*) AS n FROM {COUNTED} g JOIN customers c ON c.ssn = g.m "
+            f"WHERE c.worth < {chance.randint(2, 9)} GROUP BY q",
+            f"SELECT SUM(g.m / NULLIF(c.worth, 0)) AS n FROM {COUNTED} g JOIN customers c ON c.ssn = g.m "
+            f"WHERE c.worth < {chance.randint(2, 9)}",
             f"{by_city} HAVING ROUND(AVG(salary), 1) > {chance.randint(1, 99)}",
             f"SELECT city, FLOOR(AVG(salary)) AS a, CAST(AVG(bonus) AS INTEGER) AS n FROM people{end} GROUP BY city",
             f"SELECT CAST(g.m / NULLIF(c.worth, 0) AS BIGINT) AS n FROM {COUNTED} g JOIN customers c ON c.ssn = g.m",

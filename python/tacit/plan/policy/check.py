@@ -22,6 +22,7 @@ from tacit.plan.policy.allowed import allowances
 from tacit.plan.policy.derive import derived
 from tacit.plan.policy.guarded import guarded, notice
 from tacit.plan.policy.guards import Guard
+from tacit.plan.policy.levels import with_sums_of_groups
 from tacit.plan.policy.offers import of_offer, protected, wholly_open
 from tacit.plan.policy.question import question_hash
 from tacit.plan.policy.refusal import PolicyRefusal, Problem
@@ -54,6 +55,22 @@ def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], tod
         raise PolicyRefusal(tuple(early))
     if not tables:
         return Allowed(relation, (), State(relation, {}), Ruling())
+    try:
+        return _judged(relation, tables, catalog, recipients)
+    except PolicyRefusal as refusal:
+        summed = (
+            with_sums_of_groups(relation, catalog.parties[0]) if refusal.problem.rule == "differences" else relation
+        )
+        if summed == relation:
+            raise
+        try:
+            return _judged(summed, tables, catalog, recipients)
+        except PolicyRefusal:
+            raise refusal from None
+
+
+def _judged(relation: Relation, tables: list[Table], catalog: Catalog, recipients: tuple[str, ...]) -> Allowed:
+    """What the rules say of a query that a table's own terms leave open."""
     state = derived(relation, catalog, recipients)
     problems = problems_of(state, tables, recipients)
     if problems:
