@@ -14,7 +14,11 @@ from tacit import ml
 from tacit.array.declared import Declared
 from tacit.array.program import Program
 from tacit.array.tracing import Traced
+from tacit.plan.programs.evaluation import Withheld
 from tacit.plan.programs.graph import Settings
+from tacit.plan.programs.nodes import is_checked, reachable
+from tacit.plan.programs.refusals import ProgramError
+from tacit.plan.programs.schedule import scheduled
 
 from .datasets import few
 
@@ -128,6 +132,38 @@ def test_metrics() -> None:
     pairs = both(metrics, values)
     assert (pairs[0][0] == pairs[0][1]).all()
     close(pairs, 1e-4)
+
+
+CHECKED: dict[str, tuple[Any, Given]] = {
+    "logistic": (ml.LogisticRegression(steps=2, bound=8), {"x": X[:20, :2], "y": Y[:20] == 1}),
+    "descent": (ml.LogisticRegression(steps=1, bound=1, solver="sgd", batch_size=10), {"x": X[:20], "y": Y[:20] == 1}),
+    "counts": (ml.PoissonRegressor(steps=1, bound=8), {name: x[:20] for name, x in CASES["counts"][1].items()}),
+    "factors": (ml.MatrixFactorisation(rank=2, alpha=0.5, steps=2), {"x": CASES["factors"][1]["x"]}),
+}
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_a_checked_bound_gives_the_model_as_it_is_or_nothing(name: str) -> None:
+    model, values = CHECKED[name]
+    kind, options = type(model), model.get_params()
+    result = {"factors": "user_factors_"}.get(name, "coef_")
+
+    def program(**changes: Any) -> Program:
+        def fitted(**arrays: Any) -> Any:
+            return getattr(kind(**{**options, **changes}).fit(*arrays.values()), result)
+
+        return Program(fitted, {each: declaration(value) for each, value in values.items()}, Settings())
+
+    cut, checked, tight = program(), program(check_bound=True), program(check_bound=True, bound=0.01)
+    assert numpy.abs(run(checked.traced, values)["result"] - cut(**values)).max() < 1e-2
+    opens = [any(map(is_checked, reachable(each.traced.outputs.values()))) for each in (checked, cut)]
+    assert opens == [True, False]
+    with pytest.raises(Withheld):
+        run(tight.traced, values)
+    with pytest.raises(ProgramError, match=r"a checked bound of 0\.01 does not hold"):
+        tight(**values)
+    rounds = [scheduled(each.traced.outputs.values()).cost.rounds for each in (checked, cut)]
+    assert rounds[0] < rounds[1]
 
 
 def test_a_private_model_predicts_for_private_rows() -> None:

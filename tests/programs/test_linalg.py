@@ -80,6 +80,45 @@ def test_entries_of_any_size(scale: float) -> None:
         compare(PROGRAMS[name], {"a": matrix}, settings=FINE)
 
 
+def of_values(draw: numpy.random.Generator, rows: int, columns: int, values: Any) -> Any:
+    """A matrix with these singular values, divided so that its largest entry is near one."""
+    sides = (numpy.linalg.qr(draw.normal(size=(size, len(values))))[0] for size in (rows, columns))
+    left, right = sides
+    found = (left * values) @ right.T
+    return found / numpy.abs(found).max() * 0.99
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(2, 2), (6, 3), (3, 5)])
+def test_singular_values_and_vectors_are_numpys(rows: int, columns: int) -> None:
+    matrix = of_values(numpy.random.default_rng([SEED, rows]), rows, columns, numpy.linspace(2, 1, min(rows, columns)))
+    traced = compare(lambda a: np.linalg.svd(a, full_matrices=False, condition=100), {"a": matrix}, settings=FINE)
+    assert all(node.array.absolute_error < 1e-2 for node in traced.outputs.values())
+    u, s, vh = np.linalg.svd(matrix, full_matrices=False)
+    assert numpy.allclose((u * s) @ vh, matrix) and numpy.allclose(s, numpy.linalg.svd(matrix)[1])
+    alone = compare(lambda a: numpy.linalg.svd(a, compute_uv=False), {"a": matrix}, settings=FINE)
+    assert alone.outputs["result"].array.shape == s.shape
+
+
+def test_singular_values_that_are_none_are_near_none() -> None:
+    draw = numpy.random.default_rng(SEED)
+    matrix = of_values(draw, 4, 3, numpy.array([2.0, 1, 0]))
+    traced = compare(lambda a: np.linalg.svd(a, compute_uv=False), {"a": matrix}, settings=FINE)
+    assert traced.outputs["result"].array.absolute_error < 1e-2
+    vectors = trace(lambda a: np.linalg.svd(a, False, condition=100), {"a": Declared((4, 3), "float64", -1, 1)}, FINE)
+    with pytest.raises(Withheld):
+        run(vectors, {"a": matrix}, Random(SEED))
+
+
+def test_what_svd_does_not_take() -> None:
+    for function, sentence in (
+        (lambda a: np.linalg.svd(a[:2]), "have no full U and Vh here; write np.linalg.svd"),
+        (lambda a: np.linalg.svd(a[0]), "takes matrices, and the array has the shape"),
+        (lambda a: np.linalg.svd(a, condition=2**30), "bits"),
+    ):
+        with pytest.raises(ProgramError, match=sentence):
+            trace(function, {"a": SQUARE}, FINE)
+
+
 HOSTILE: dict[str, Callable[[numpy.random.Generator], Any]] = {
     "singular": lambda draw: symmetric(draw, numpy.array([1.0, 0.5, 0])),
     "zero": lambda draw: numpy.zeros((3, 3)),

@@ -8,6 +8,7 @@ the spectral norm of a. The run checks what it needs of that, and reveals nothin
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from math import ceil, isfinite
 from typing import Any, Literal, NamedTuple
 
@@ -20,14 +21,19 @@ from tacit.array.reductions import reduced
 from tacit.array.ufuncs import operands
 from tacit.plan.programs import solutions
 from tacit.plan.programs.determinants import determinant
+from tacit.plan.programs.elementary import ceil_log2
+from tacit.plan.programs.elimination import checked
+from tacit.plan.programs.facts import unit
+from tacit.plan.programs.functions import function
 from tacit.plan.programs.graph import Graph
+from tacit.plan.programs.infer_functions import MOST_BITS
 from tacit.plan.programs.inverses import inverse_of_any, inverse_of_positive
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.reductions import root_of_squares, total
 from tacit.plan.programs.refusals import OutOfDomain
 from tacit.plan.programs.solutions import Inverter
 
-__all__ = ["cholesky", "det", "eigh", "eigvalsh", "inv", "norm", "pinv", "qr", "solve"]
+__all__ = ["cholesky", "det", "eigh", "eigvalsh", "inv", "norm", "pinv", "qr", "solve", "svd"]
 
 CONDITION = 100.0
 """The condition where none is given, as by numpy.linalg's own functions."""
@@ -130,6 +136,66 @@ def qr(a: Any, mode: str = "reduced", *, condition: float = CONDITION) -> Any:
     return found.R if mode == "r" else found
 
 
+class SVDResult(NamedTuple):
+    """What svd returns."""
+
+    U: Any
+    S: Any
+    Vh: Any
+
+
+def svd(a: Any, full_matrices: bool = True, compute_uv: bool = True, *, condition: float = CONDITION) -> Any:
+    """U, S and Vh with (U * S) @ Vh = a, with descending S; or S alone. The shorter side has at most 32 entries.
+
+    They are the eigenvectors and roots of eigenvalues of the product of a and its transpose, in the order in which the
+    product is smaller. So errors of small singular values are as large as roots of errors of eigenvalues (Golub, Van
+    Loan, Matrix Computations, 4th edition, 8.6.3). Of the vectors of the shorter side the entry of largest modulus is
+    positive. full_matrices: False for matrices that are not square.
+
+    condition: m divided by the least distance of two squared singular values, and of the least one from zero, where m
+    is that of the product. S alone needs none.
+    """
+    if not isinstance(a, PrivateArray):
+        return _clear_svd(a, full_matrices) if compute_uv else numpy.linalg.svd(a, compute_uv=False)
+    graph, _ = _private(a)
+    if a.ndim < 2:
+        raise OutOfDomain(f"np.linalg.svd takes matrices, and the array has the shape {a.shape}.", graph.line)
+    if full_matrices and compute_uv and a.shape[-2] != a.shape[-1]:
+        raise OutOfDomain(
+            "matrices that are not square have no full U and Vh here; write np.linalg.svd(a, full_matrices=False).",
+            graph.line,
+        )
+    if a.shape[-2] < a.shape[-1]:
+        turned = svd(a.mT, full_matrices, compute_uv, condition=condition)
+        return SVDResult(turned.Vh.mT, turned.S, turned.U.mT) if compute_uv else turned
+    product = a.mT @ a
+    if not compute_uv:
+        return _roots(graph, numpy.maximum(numpy.flip(eigvalsh(product), -1), 0).node)
+    found = eigh(product, condition=condition)
+    values, vectors = (numpy.flip(each, -1) for each in found)
+    size = product.node.array.largest * unit(product.node.array.fraction)
+    high = values.node.array.high * unit(values.node.array.fraction)
+    least = Fraction(2) ** ceil_log2(size) / _bound(condition)
+    roots = _roots(graph, checked(graph, values.node, least, high))
+    return SVDResult((a @ vectors) * (1 / roots)[..., None, :], roots, vectors.mT)
+
+
+def _roots(graph: Graph, a: Node) -> PrivateArray:
+    """Square roots, which engines compute with up to 24 bits after the point."""
+    return PrivateArray(graph, function(graph, "sqrt", a, min(0, MOST_BITS - graph.settings.fraction)))
+
+
+def _clear_svd(a: Any, full_matrices: bool) -> SVDResult:
+    u, s, vh = numpy.linalg.svd(a, full_matrices=full_matrices)
+    count = s.shape[-1]
+    shorter = vh[..., :count, :] if u.shape[-2] >= vh.shape[-1] else numpy.swapaxes(u[..., :, :count], -1, -2)
+    places = numpy.argmax(numpy.abs(shorter), axis=-1)[..., None]
+    signs = numpy.where(numpy.take_along_axis(shorter, places, axis=-1) < 0, -1.0, 1.0)
+    u[..., :, :count] *= numpy.swapaxes(signs, -1, -2)
+    vh[..., :count, :] *= signs
+    return SVDResult(u, s, vh)
+
+
 def pinv(a: Any, *, condition: float = CONDITION) -> Any:
     """The pseudo-inverse of matrices of full rank.
 
@@ -226,5 +292,6 @@ _FUNCTIONS: dict[Any, Callable[..., Any]] = {
     numpy.linalg.pinv: pinv,
     numpy.linalg.qr: qr,
     numpy.linalg.solve: solve,
+    numpy.linalg.svd: svd,
 }
 FUNCTIONS.update(_FUNCTIONS)

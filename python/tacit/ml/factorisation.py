@@ -12,7 +12,7 @@ import numpy
 import tacit.array.namespace as np
 from tacit.ml.base import Estimator
 from tacit.ml.checks import array, matrix
-from tacit.ml.ranges import held, ratio
+from tacit.ml.ranges import bounded, held, ratio
 from tacit.plan.programs.refusals import ProgramError
 
 
@@ -24,6 +24,7 @@ class MatrixFactorisation(Estimator):
     user or an item is divided by the number of its elements and alpha. Numbers are best within a few units of each
     other; their mean is taken off before. rank: factors of each user and item. bound: factors are cut off at -bound
     and bound, so that programs know a range. random_state: the seed of the first factors, which are public.
+    check_bound: see LogisticRegression.
     """
 
     rank: int = 10
@@ -33,6 +34,7 @@ class MatrixFactorisation(Estimator):
     momentum: float = 0.8
     bound: float = 2.0
     random_state: int = 0
+    check_bound: bool = False
     mean_: Any = field(init=False, repr=False)
     user_factors_: Any = field(init=False, repr=False)
     item_factors_: Any = field(init=False, repr=False)
@@ -76,7 +78,7 @@ class MatrixFactorisation(Estimator):
         return lambda slope: rate * (slope @ (one / size))
 
     def _cut(self, factors: Any) -> Any:
-        return np.clip(factors, -self.bound, self.bound)
+        return bounded(factors, self.bound, self.check_bound)
 
     def predict(self) -> Any:
         """The whole matrix, with what was not there."""

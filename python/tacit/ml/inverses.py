@@ -2,6 +2,11 @@
 
 A matrix is brought to a diagonal of ones. Each step of Newton's iteration X (2 I - A X) then doubles the right digits
 of an inverse. The start is known to converge (Schulz 1933; Ben-Israel, Cohen, SIAM J. Numer. Anal. 3 (1966)).
+
+tacit.numpy.linalg.solve is no replacement. It opens a bit to all parties, and withholds the result where columns depend
+on each other more closely than its condition says, as constant columns and neighbouring pixels do. Here such columns
+are damped, columns may have different scales, and nothing is opened. Where the condition of X^T X is known, solve takes
+fewer rounds (499 for 780 with ten columns) and a fourth of the bytes, and it proves its error.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from tacit.ml.base import Classifier, with_ones
 from tacit.ml.batches import batches
 from tacit.ml.checks import as_wide, labels, rows_and_targets
 from tacit.ml.inverses import inverse
+from tacit.ml.ranges import bounded
 from tacit.plan.programs.refusals import ProgramError
 
 Solver = Literal["newton", "irls", "sgd"]
@@ -36,6 +37,9 @@ class LogisticRegression(Classifier):
     time in a public order that follows from ``random_state``, with steps of ``learning_rate``.
 
     condition: the bound of an inverse's elements, see LinearRegression. A small one makes steps smaller, not wrong.
+
+    check_bound: coefficients are not cut off, but checked. If one is beyond ``bound``, at any step, the run reveals
+    nothing but that, one bit to all parties.
     """
 
     C: float = 1.0
@@ -48,6 +52,7 @@ class LogisticRegression(Classifier):
     learning_rate: float = 0.5
     random_state: int = 0
     condition: float = 256.0
+    check_bound: bool = False
     coef_: Any = field(init=False, repr=False)
     intercept_: Any = field(init=False, repr=False)
 
@@ -107,7 +112,7 @@ class LogisticRegression(Classifier):
         return np.sigmoid(scores) if self.classes == 2 else np.softmax(scores, axis=1)
 
     def _cut(self, weights: Any) -> Any:
-        return np.clip(weights, -self.bound, self.bound)
+        return bounded(weights, self.bound, self.check_bound)
 
     def decision_function(self, x: Any) -> Any:
         """The score of each row, or of each row and class: it grows with the class's probability."""

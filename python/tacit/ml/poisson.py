@@ -11,6 +11,7 @@ import tacit.array.namespace as np
 from tacit.ml.base import Regressor, with_ones
 from tacit.ml.checks import as_wide, rows_and_targets
 from tacit.ml.inverses import inverse
+from tacit.ml.ranges import bounded
 from tacit.plan.programs.refusals import ProgramError
 
 
@@ -20,7 +21,8 @@ class PoissonRegressor(Regressor):
 
     exponent: the argument of exp is cut off at -exponent and exponent, as a part of the model. No mean is above
     e^exponent, and rows beyond it do not pull any more. steps: of Newton's iteration (iteratively reweighted least
-    squares), from the mean of all rows. bound, condition: see LogisticRegression.
+    squares), from the mean of all rows. bound, condition, check_bound: see
+    LogisticRegression.
     """
 
     alpha: float = 1.0
@@ -29,6 +31,7 @@ class PoissonRegressor(Regressor):
     exponent: float = 5.0
     bound: float = 16.0
     condition: float = 256.0
+    check_bound: bool = False
     coef_: Any = field(init=False, repr=False)
     intercept_: Any = field(init=False, repr=False)
 
@@ -45,7 +48,7 @@ class PoissonRegressor(Regressor):
             mean = self._mean(wide @ weights)
             step = inverse(wide.T @ (mean[:, None] * wide), len(x), penalty, self.condition)
             slope = wide.T @ (mean - y) / len(x) + penalty * weights
-            weights = np.clip(weights - step(slope), -self.bound, self.bound)
+            weights = bounded(weights - step(slope), self.bound, self.check_bound)
         self.coef_ = weights[: x.shape[1]]
         self.intercept_ = weights[-1] if self.fit_intercept else 0.0
         return self

@@ -38,6 +38,15 @@ def held(x: Any, like: Any) -> Any:
     return np.clip(x, *declared_range(like))
 
 
+def bounded(x: Any, bound: float, check: bool) -> Any:
+    """An array that a loop carries, within -bound and bound: cut off there, or checked to be there.
+
+    check: the run reveals nothing where a number is beyond, and tells all parties that one bit. No step waits for the
+    comparison, which a cut does.
+    """
+    return np.bound(x, bound, check=True) if check else np.clip(x, -bound, bound)
+
+
 def least_spread(x: Any, share: float) -> float:
     """A share of the squared public range of an array: a variance below it cannot be told from none.
 

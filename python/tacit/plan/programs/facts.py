@@ -84,6 +84,8 @@ class Array:
     @property
     def farthest(self) -> Fraction:
         """How far X and x can be from each other by their intervals alone."""
+        if self.exact is None:
+            return self.high - self.low + self.error
         low, high = (each / unit(self.fraction) for each in self.real)
         return max(self.high - low, high - self.low)
 
