@@ -15,7 +15,7 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.types import Boolean, Decimal, Field, Integer, Varchar
 from tacit.plan.facts.catalog import Catalog, Column, KeptColumn, KeptTable, Table
 from tacit.plan.facts.kinds import Kind
-from tacit.plan.facts.row_arrays import NODES, RowArray, is_exact
+from tacit.plan.facts.row_arrays import RowArray, is_exact
 from tacit.plan.facts.sources import Source as Origin
 from tacit.plan.facts.sources import Use
 from tacit.plan.facts.terms import ColumnTerms, Terms
@@ -24,7 +24,7 @@ from tacit.plan.physical.placed import KeptStep, PlacedPlan, ProgramStep
 from tacit.plan.policy.programs import program_hash
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.plan.programs.graph import Settings
-from tacit.plan.programs.identity import Source, digest
+from tacit.plan.programs.identity import NODES, Source, digest
 from tacit.sql import bind_rows, compile_query
 
 ID = "1f" * 16

@@ -23,10 +23,10 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.facts.fields import names
-from tacit.plan.facts.row_arrays import NODES, RowArray, RowColumn, read_tables
+from tacit.plan.facts.row_arrays import RowArray, RowColumn, read_tables
 from tacit.plan.facts.table_arrays import is_number
 from tacit.plan.place_rows import Rows, bound_rows, place_rows
-from tacit.plan.programs.identity import Source
+from tacit.plan.programs.identity import NODES, Source
 from tacit.sql import bind_rows
 
 PRESENT = "there"

@@ -8,9 +8,9 @@ from typing import Any
 
 from tacit.plan.account.origins import Origin
 from tacit.plan.account.phrases import columns_text, listed, plain
-from tacit.plan.facts.row_arrays import NODES, RowArray
+from tacit.plan.facts.row_arrays import RowArray
 from tacit.plan.physical.disclosure import Disclosure, OpenedArray
-from tacit.plan.programs.identity import digest
+from tacit.plan.programs.identity import NODES, digest
 
 MOST_LINES = 60
 """Operations of a program that its page has. All are in the text that ``--format json`` prints."""

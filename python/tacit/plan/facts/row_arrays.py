@@ -19,9 +19,6 @@ from tacit.plan.algebra.types import Boolean, Decimal, Field, Integer, sql_name
 from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.facts.table_arrays import is_number
 
-NODES: Final = "(nodes)"
-"""Who has the rows of queries, where a program names an owner. No party can be called so."""
-
 
 @dataclass(frozen=True)
 class RowArray:

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from hashlib import sha256
-from typing import Any
+from typing import Any, Final
 
-from tacit.plan.facts.row_arrays import NODES
 from tacit.plan.programs.forms import name_of, parameters
 from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.nodes import Node
@@ -22,6 +21,8 @@ from tacit.plan.programs.operations import Constant, Input, Known, Sample
 from tacit.plan.programs.public import Public
 
 VERSION = 1
+NODES: Final = "(nodes)"
+"""Who has the rows of queries, where a program names an owner. No party can be called so."""
 MARK = '{"fraction":'
 """How the text of a program begins, and no query does."""
 
