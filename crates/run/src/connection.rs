@@ -43,6 +43,15 @@ impl Agreement {
         Engine::among(&self.engine, &self.nodes)
     }
 
+    /// The plan, if the engine can run it.
+    ///
+    /// # Errors
+    /// Those of [`Self::plan`]; [`RunError::MayFail`].
+    fn plan_for(&self, engine: &Engine) -> Result<Plan> {
+        let plan = self.plan()?;
+        (engine.check)(plan.program.operators()).map(|()| plan)
+    }
+
     /// What this party says to others before anything is shared.
     fn hello(&self, engine: &Engine, plan: &Plan) -> Hello {
         let tables = self.kept.as_deref().unwrap_or_default();
@@ -143,7 +152,7 @@ impl Network {
     /// Connects and starts the engine.
     pub fn connect(self, agreement: &Agreement) -> Result<Connected> {
         let engine = agreement.engine()?;
-        let plan = agreement.plan()?;
+        let plan = agreement.plan_for(engine)?;
         let workers = workers(self.threads)?;
         let endpoints = self.endpoints(&agreement.names()?)?;
         let me = endpoints.iter().position(|party| party.name == self.me);
@@ -183,6 +192,7 @@ fn workers(threads: usize) -> Result<Workers> {
 pub fn in_memory(agreement: &Agreement, options: &Options, memory: Option<&Memory>) -> Result<Vec<Connected>> {
     let engine = agreement.engine()?;
     agreement.names()?;
+    agreement.plan_for(engine)?;
     let [nodes, clients] =
         [&agreement.nodes, &agreement.clients].map(|names| names.iter().map(String::as_str).collect::<Vec<_>>());
     let sessions = memory::mesh_with_clients(&nodes, &clients, agreement.sessions(engine), options);

@@ -55,14 +55,15 @@ pub enum RunError {
         /// How many are named.
         given: usize,
     },
-    /// A program whose results an engine may get wrong too often.
+    /// Programs of which an engine may get a result wrong too often.
     #[error(
-        "{step}: the engine {engine} may give a wrong result with a probability of up to 2^{exponent}, and none above \
-         2^{most} is accepted; declare tighter bounds, or compute with another engine"
+        "{}: the engine {engine} may give a wrong result with a probability of up to 2^{exponent}, and none above \
+         2^{most} is accepted; declare tighter bounds, or compute with another engine",
+        .programs.join(", ")
     )]
     MayFail {
-        /// The step's name.
-        step: String,
+        /// The names of all programs of the plan.
+        programs: Vec<String>,
         /// The engine's name.
         engine: &'static str,
         /// The bound of the probability, as a power of two.

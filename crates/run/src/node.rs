@@ -8,7 +8,6 @@ use tacit_table::{DataTable, Executor, Operator, Program, Table, Tables};
 use crate::agreement::{Agreement, Sessions};
 use crate::circuit_join;
 use crate::error::{Result, RunError};
-use crate::failure;
 use crate::foresight::Foresight;
 use crate::ids_join;
 use crate::kept::{self, Target};
@@ -234,9 +233,6 @@ where
     }
 
     fn run(&mut self, operator: &Operator) -> Result<Facts> {
-        if let Operator::Program(program) = operator {
-            failure::check::<B>(operator, program)?;
-        }
         let facts = self.held.run(operator)?;
         let learnt = operator.announced().into_iter().zip(facts.rows).collect::<Vec<_>>();
         foresee(&mut self.foresight, self.held.executor.backend_mut(), &learnt)?;

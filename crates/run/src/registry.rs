@@ -11,6 +11,7 @@ use crate::agreement::{Agreement, Sessions};
 use crate::circuit_join::shared_matches;
 use crate::client::ClientOf;
 use crate::error::{Result, RunError};
+use crate::failure;
 use crate::memory::Memory;
 use crate::node::{Node, NodeOf};
 use crate::prices::{Prices, Rows};
@@ -54,6 +55,8 @@ pub struct Engine {
     pub garbles: bool,
     /// Makes this party's node.
     pub start: fn(Sessions, &Agreement, Permits, &Program, Option<&Memory>) -> Result<Box<dyn Node>>,
+    /// Refuses a plan whose programs it may get wrong too often: [`failure::check`].
+    pub check: fn(&[Operator]) -> Result<()>,
     /// The prices of rows.
     pub rows: fn(&Prices) -> &Rows,
     /// Makes this party a client of the nodes.
@@ -84,6 +87,7 @@ impl Engine {
             components: B::COUNT,
             ahead: B::AHEAD.is_some(),
             garbles: <B as Networked>::Formulas::GARBLES,
+            check: failure::check::<B>,
             rows: |prices| B::prices(prices).0,
             start: NodeOf::<B>::start,
             client: ClientOf::<B>::start,

@@ -554,7 +554,7 @@ fn add(a: &mut [u8], b: &[u8]) {
 fn dealt_rows(mut plain: Vec<u8>, shared: &Shared, dealer: usize) -> Vec<u8> {
     assert!(shared.cell.is_none(), "planes");
     let rows = third(shared.rows, dealer);
-    for column in plain.chunks_mut(8 * words_for(shared.rows)) {
+    for column in plain.chunks_mut(8 * words_for(shared.rows).max(1)) {
         let bit = |row: &usize| rows.contains(row);
         for (at, byte) in column.iter_mut().enumerate() {
             *byte &= (0..8).filter(|i| bit(&(8 * at + i))).map(|i| 1 << i).sum::<u8>();
