@@ -1,8 +1,8 @@
 """Principal components.
 
-tacit.numpy.linalg.eigh is no replacement. It needs a bound of how near two eigenvalues are, opens a bit to all parties,
-and withholds all components where two of them are closer, which those of the least variance often are. Two components
-of five columns take 2,019 rounds and 0.27 MB here, and 5,402 rounds and 0.82 MB there. Where all components are wanted
+tacit.numpy.linalg.eigh is no replacement. It needs a bound of how near two eigenvalues are, and opens a bit to all
+parties. Where two are closer, as those of the least variance often are, it withholds all components. Two components of
+five columns take 2,019 rounds and 0.27 MB here, and 5,402 rounds and 0.82 MB there. Where all components are wanted
 and their variances are known to differ, eigh takes about as much, and proves its error.
 """
 
