@@ -117,6 +117,16 @@ def test_constants_beside_a_quotient_stay() -> None:
     assert told_number(minus) is None
 
 
+def test_constants_that_lose_digits_keep_nothing_apart() -> None:
+    quotient = divided(column("a", -6, 6), column("b", 1, 4))
+    tiny, once = in_double(Literal(2.0**-600, Double())), in_double(Literal(7, Integer(7, 7, "INTEGER")))
+    for factors, told in (((once,), True), ((tiny,), False), ((once, once), False)):
+        expr: Expr = quotient
+        for each in factors:
+            expr = Call("mul", (each, expr), Double(), False)
+        assert key_of(expr).is_told == told
+
+
 def test_the_order_of_what_is_told_is_that_of_the_number() -> None:
     key = key_of(divided(column("a", -6, 6), column("b", 1, 4)))
     assert in_order(key.of(ColumnRef("n", key.number.type, False))) == ColumnRef("n", key.number.type, False)

@@ -58,7 +58,7 @@ def _applied(op: str, values: list[int]) -> int | None:
             return None if b == 0 else (abs(a) // abs(b)) * (1 if (a < 0) == (b < 0) else -1)
         case "mod", [a, b]:
             return None if b == 0 else abs(a) % abs(b) * (-1 if a < 0 else 1)
-        case (("eq" | "lt" | "gt" | "ge"), [a, b]):
+        case (("eq" | "lt" | "gt" | "ge" | "ne"), [a, b]):
             return {"eq": a == b, "lt": a < b, "gt": a > b, "ge": a >= b, "ne": a != b}[op]
         case _:
             raise AssertionError(f"{op} of {len(values)} values")

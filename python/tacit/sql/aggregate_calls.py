@@ -114,7 +114,7 @@ def ordered(call: Aggregated, group: Group) -> tuple[Expr, Proportional | Quotie
     found = [_bound(each, group) for each in call.arguments[:1]]
     if len(call.arguments) == 1 and isinstance(found[0].type, Double) and proportional(found[0]) is None:
         key = quotient_key(found[0])
-        if key is not None and (key.is_told or not call.distinct):
+        if key is not None and (key.is_told or not call.distinct) and (key.rising or not key.may_be_nan):
             return key.number, key
     return measure(call, group)
 

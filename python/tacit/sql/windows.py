@@ -148,6 +148,8 @@ class Windows:
             case exp.Func() if type(call) in _EXTREMES:
                 argument, double = self._column(call, call.this)
                 function = _EXTREMES[type(call)]
+                if isinstance(double, QuotientKey) and double.may_be_nan and not double.rising:
+                    raise self._of_double(call)
                 if double is not None and not double.rising:
                     function = "max" if function == "min" else "min"
                 return _shown(double, self._output(over, node, function, argument, frame=frame))

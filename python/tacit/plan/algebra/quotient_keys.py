@@ -18,10 +18,12 @@ from tacit.plan.algebra.relations import Call, ColumnRef, Expr
 from tacit.plan.algebra.types import Double, Integer, Type
 
 EXACT_BITS = 50
-"""Different fractions of numerators and denominators of so many bits together are different DOUBLEs.
+"""Different fractions are different DOUBLEs where numerator and denominator have at most this many bits together.
 
 They differ by a factor of at least 1 + 2^-50, of which rounding both numbers and the quotient takes a quarter.
 """
+ORDINARY = 2.0**-500, 2.0**500
+"""A quotient times or by such a constant neither overflows nor loses digits because it is small."""
 STEPS_PER_BIT = 1.45
 """Steps of Euclid's algorithm for each bit of the smaller number: 1 / log2 of the golden ratio."""
 
@@ -31,12 +33,14 @@ class QuotientKey:
     """A DOUBLE that is an average or a quotient of exact numbers, perhaps times constants.
 
     number: a whole number that stands for the quotient. rising: whether the DOUBLE grows with it. is_told: whether
-    different numbers are different DOUBLEs.
+    different numbers are different DOUBLEs. may_be_nan: whether it may be 0 / 0, which is the largest, and so is its
+    negative.
     """
 
     number: Expr
     rising: bool
     is_told: bool
+    may_be_nan: bool
     _value: Expr
     _quotient: Call
     _fraction: OrderedFraction
@@ -66,7 +70,8 @@ def quotient_key(expr: Expr) -> QuotientKey | None:
         number = parts.in_order()
     except TooWide:
         return None
-    return QuotientKey(number, found[1], _are_told(parts.numerator.type, parts.denominator.type), expr, found[0], parts)
+    is_told = _keeps_apart(expr) and _are_told(parts.numerator.type, parts.denominator.type)
+    return QuotientKey(number, found[1], is_told, parts.may_be_zero, expr, found[0], parts)
 
 
 def told_number(expr: Expr) -> ColumnRef | None:
@@ -75,7 +80,8 @@ def told_number(expr: Expr) -> ColumnRef | None:
     number = None if found is None else told(found[0])
     if found is None or not isinstance(number, ColumnRef):
         return None
-    return number if _are_told(*(each.type for each in map(_uncast, found[0].args))) else None
+    told_apart = _keeps_apart(expr) and _are_told(*(each.type for each in map(_uncast, found[0].args)))
+    return number if told_apart else None
 
 
 def _are_told(numerator: Type, denominator: Type) -> bool:
@@ -107,6 +113,28 @@ def _quotient(expr: Expr) -> tuple[Call, bool] | None:
             return _turned(_quotient(inner), factor_of(factor))
         case Call("div", _):
             return expr, True
+        case _:
+            return None
+
+
+def _keeps_apart(expr: Expr) -> bool:
+    """Whether different quotients in a DOUBLE stay different: beside one ordinary constant at most."""
+    found: list[float] = []
+    while isinstance(expr, Call) and (known := _factor(expr)) is not None:
+        factor, expr = known
+        found += [factor] if abs(factor) != 1 else []
+    return len(found) <= 1 and all(ORDINARY[0] < abs(each) < ORDINARY[1] for each in found)
+
+
+def _factor(expr: Call) -> tuple[float, Expr] | None:
+    """The constant that a DOUBLE is multiplied or divided by, and the rest; None of a quotient itself."""
+    match expr:
+        case Call("neg", (inner,)):
+            return 1.0, inner
+        case Call("mul", (factor, inner)) if known := factor_of(factor):
+            return float(known), inner
+        case Call("mul" | "div", (inner, factor)) if (known := factor_of(factor)) and _quotient(inner) is not None:
+            return float(known), inner
         case _:
             return None
 

@@ -51,7 +51,7 @@ class _Set:
 
 
 def with_sums_of_groups(relation: Relation, party: str) -> Relation:
-    """The query with all grouping sets made of the finest one, where its aggregates follow from that. Others stay.
+    """The query with all grouping sets made of the finest one, where all aggregates follow from that. Others stay.
 
     party: who would compute the numbers of the sets, which everybody knows.
     """
