@@ -223,7 +223,7 @@ fn depends(each: &Instruction, args: &[&Instruction]) -> Vec<i128> {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, groups};
+    use super::{MOST, Read, groups};
     use crate::program::{Instruction, Operation, Ring};
 
     fn of(operation: Operation, args: Vec<usize>, elements: usize) -> Instruction {
@@ -237,7 +237,7 @@ mod tests {
             let input = of(Operation::Input { index: 0 }, vec![], elements);
             let sort = |_| of(Operation::Sort { axis: 0 }, vec![0], elements);
             let all: Vec<Instruction> = [input].into_iter().chain((0..5).map(sort)).collect();
-            let found = groups(&all, &[1, 2, 3, 4, 5]);
+            let found = groups(&all, &Read::of(&all), &[1, 2, 3, 4, 5]);
             assert_eq!(found.iter().skip(1).map(Vec::len).collect::<Vec<_>>(), expected);
             assert_eq!(found.concat(), [0, 1, 2, 3, 4, 5]);
         }
