@@ -112,12 +112,12 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// Lets `read` take the bytes in the order in which they were pushed.
+    /// Lets `read` take the bytes in the order in which they were pushed. It can be read again.
     ///
     /// # Errors
     /// [`SealedError`], by what is wrong with the file; those of `read`.
-    pub fn read<E: From<SealedError>>(mut self, read: impl FnOnce(&mut Pages<'_>) -> Result<(), E>) -> Result<(), E> {
-        let Self { folder, file, chunks } = &mut self;
+    pub fn read<E: From<SealedError>>(&mut self, read: impl FnOnce(&mut Pages<'_>) -> Result<(), E>) -> Result<(), E> {
+        let Self { folder, file, chunks } = self;
         let opened = file.seek(SeekFrom::Start(0)).and_then(|_| file.metadata());
         let left = opened.map_err(|error| SealedError::unread(folder, &error))?.len();
         read(&mut Pages { folder, file, chunks, left, next: 0, chunk: Zeroizing::default(), read: 0 })
@@ -203,7 +203,7 @@ mod tests {
         all
     }
 
-    fn read(sheet: Sheet, length: usize) -> Result<Vec<u8>, SealedError> {
+    fn read(sheet: &mut Sheet, length: usize) -> Result<Vec<u8>, SealedError> {
         let mut bytes = vec![0; length];
         sheet.read(|pages| bytes.chunks_mut(777).try_for_each(|piece| pages.fill(piece)))?;
         Ok(bytes)
@@ -214,9 +214,11 @@ mod tests {
         let (_folder, scratch) = scratch();
         for length in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
             let bytes: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
-            let sheet = written(&scratch, &bytes);
+            let mut sheet = written(&scratch, &bytes);
             assert_eq!(content(&sheet).len(), length + length.div_ceil(CHUNK) * TAG);
-            assert!(read(sheet, length).expect("an intact file") == bytes, "{length}");
+            for _ in 0..2 {
+                assert!(read(&mut sheet, length).expect("an intact file") == bytes, "{length}");
+            }
         }
     }
 
@@ -242,9 +244,9 @@ mod tests {
         let (_folder, scratch) = scratch();
         let bytes = PATTERN.repeat(2 * CHUNK / PATTERN.len());
         let spoilt = |spoil: &dyn Fn(&std::fs::File)| {
-            let sheet = written(&scratch, &bytes);
+            let mut sheet = written(&scratch, &bytes);
             spoil(sheet.file());
-            let error = read(sheet, bytes.len()).expect_err("a changed file");
+            let error = read(&mut sheet, bytes.len()).expect_err("a changed file");
             assert!(matches!(error, SealedError::Damaged { .. }), "{error}");
         };
         spoilt(&|file| file.write_all_at(&[0xff; 8], 12).expect("a file"));

@@ -49,9 +49,10 @@ struct Listed<B: Backend> {
     order: Order,
 }
 
-/// A column, wherever it lies.
+/// A column, wherever it lies. filed: its file, where it has come back from one. Columns never change, so that it need
+/// not be written again.
 enum Lying<B: Backend> {
-    Here { bytes: u64, value: Arc<Value<B>> },
+    Here { bytes: u64, value: Arc<Value<B>>, filed: Option<Away> },
     Away(Away),
 }
 
@@ -84,7 +85,7 @@ impl<B: Backend> Tables<B> {
         }
         let bytes = value.shape(rows).bytes() * self.components as u64;
         self.next += 1;
-        self.columns.insert(self.next, Lying::Here { bytes, value });
+        self.columns.insert(self.next, Lying::Here { bytes, value, filed: None });
         self.next
     }
 
@@ -145,7 +146,11 @@ impl<B: Backend> Tables<B> {
     }
 
     fn send_away(&mut self, spill: &Spill<B>, place: usize) -> Result<()> {
-        let Some(Lying::Here { value, .. }) = self.columns.remove(&place) else { return Ok(()) };
+        let Some(Lying::Here { value, filed, .. }) = self.columns.remove(&place) else { return Ok(()) };
+        if let Some(away) = filed {
+            self.columns.insert(place, Lying::Away(away));
+            return Ok(());
+        }
         let rows = value.rows();
         let shape = value.shape(rows);
         let (rows, layout) = bundle_taken(rows, [value]);
@@ -165,11 +170,11 @@ impl<B: Backend> Tables<B> {
         let mut places: Vec<usize> = self.used(|step| inputs.contains(&step)).into_keys().collect();
         places.sort_unstable();
         for place in places {
-            if let Some(Lying::Away(away)) = self.columns.get(&place) {
+            if let Some(Lying::Away(away)) = self.columns.get_mut(&place) {
                 let bytes = away.shape.bytes() * away.components as u64;
-                let Some(Lying::Away(away)) = self.columns.remove(&place) else { continue };
                 let value = Arc::new(away.back(spill)?);
-                self.columns.insert(place, Lying::Here { bytes, value });
+                let Some(Lying::Away(away)) = self.columns.remove(&place) else { continue };
+                self.columns.insert(place, Lying::Here { bytes, value, filed: Some(away) });
             }
         }
         Ok(())
@@ -187,7 +192,7 @@ impl<B: Backend> Tables<B> {
 }
 
 impl Away {
-    fn back<B: Backend>(self, spill: &Spill<B>) -> Result<Value<B>> {
+    fn back<B: Backend>(&mut self, spill: &Spill<B>) -> Result<Value<B>> {
         let mut components = vec![Block::zeros(self.shape); self.components];
         let fill = |pages: &mut Pages<'_>, bytes: &mut [u8]| {
             pages.fill(bytes)?;

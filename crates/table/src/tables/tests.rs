@@ -104,6 +104,24 @@ fn a_column_of_two_tables_is_in_one_file() {
 }
 
 #[test]
+fn a_column_is_written_once() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (spill, mut tables) = (spill::<Rep3>(folder.path()), Tables::new(Rep3::COUNT));
+    let made = table::<Rep3>(&mut prg(5), 300, &[(1, 64, false)]);
+    let shares = content(&made);
+    tables.insert(1, made);
+    tables.make_room(&spill, &[], 0).expect("a disk");
+    // No file can be made any more.
+    drop(folder);
+    for _ in 0..3 {
+        tables.bring(&spill, &[1]).expect("an intact file");
+        assert!(content(&tables.get(1).expect("in memory").expect("of the step")) == shares);
+        assert_eq!(tables.make_room(&spill, &[], 0).expect("the file that there is"), 4800);
+        assert_eq!((tables.bytes(), tables.away()), (0, 1));
+    }
+}
+
+#[test]
 fn a_table_in_files_is_not_given_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let (spill, mut tables) = (spill::<Rep3>(folder.path()), Tables::new(Rep3::COUNT));

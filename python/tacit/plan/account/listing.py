@@ -78,7 +78,7 @@ def cost_listing(costs: tuple[StepCost, ...]) -> Listing:
     if ahead:
         notes.append("ahead: rounds of a second session, which makes oblivious transfers while the steps before run.")
     if whole.memory >= LARGE:
-        notes.append(_memory_note(costs))
+        notes += [_memory_note(costs), "beyond a budget, what waits is in encrypted files of the node."]
     if whole.failure:
         bound = power_of_two(whole.failure)
         notes.append(f"the result is wrong with a probability of at most {bound}: shares may wrap.")
@@ -91,7 +91,7 @@ def _memory_note(costs: tuple[StepCost, ...]) -> str:
     peak, alone = (max(costs, key=key) for key in (lambda cost: cost.memory, lambda cost: cost.memory_alone))
     return (
         f"memory of a node: about {memory(peak.memory)} in {peak.step};"
-        f" with a budget at least {memory(alone.memory_alone)}, for {alone.step}, and what waits is in files."
+        f" with a budget at least {memory(alone.memory_alone)}, for {alone.step}."
     )
 
 
