@@ -69,7 +69,7 @@ REFUSED = [
     ),
     (
         "SELECT COUNT(*) FROM people p LEFT JOIN visits v ON v.ssn = p.ssn", "north", "floor", 41,
-        ABSENT.replace("people", "visits"), "ask west for visits, rule floor",
+        ABSENT.replace("people", "visits"), "write JOIN instead of LEFT JOIN",
     ),
     (
         f"SELECT c.segment, COUNT(DISTINCT p.ssn) FROM {JOINED} GROUP BY ROLLUP (c.segment)", "north",
@@ -143,7 +143,7 @@ REFUSED = [
     ),
     (
         "SELECT COUNT(*) FROM customers c LEFT JOIN people p ON c.ssn = p.ssn", "north", "floor", 44,
-        ABSENT, "ask south for people, rule floor",
+        ABSENT, "write JOIN instead of LEFT JOIN",
     ),
     (
         "SELECT COUNT(*) FROM customers c ANTI JOIN people p ON c.ssn = p.ssn", "north", "floor", 44,
