@@ -96,7 +96,8 @@ class KeptTable:
     be valid. single: exactly one is. owners, tables: whose data, of which tables, entered it. plan_hash, query: of the
     run that made it. presence: the lineage of which rows there are; None in files that do not say. made: when, in
     seconds since 1970; None in files that do not say. declared: of a delivery, the hash of what the owner's offer
-    declared of its table then (tacit.plan.facts.deliveries). exact: all rows are valid, whatever the data.
+    declared of its table then (tacit.plan.facts.deliveries). exact: all rows are valid, whatever the data. told:
+    constants of a query, or results of a program, are in it; None in files that do not say.
     """
 
     name: str
@@ -114,6 +115,7 @@ class KeptTable:
     made: int | None = None
     declared: str | None = None
     exact: bool = False
+    told: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -44,20 +44,25 @@ def behind(sources: Iterable[Source], kept: Sequence[KeptTable], catalog: Catalo
                 "again, so that owners' rules of programs can be held."
             )
         found.setdefault((each.owner, each.table), set()).update([] if each.column is None else [each.column])
-    return tuple(_offered(*key, columns, kept, catalog) for key, columns in sorted(found.items()))
+    return tuple(each for key, columns in sorted(found.items()) for each in _offered(*key, columns, kept, catalog))
 
 
-def _offered(owner: str, name: str, columns: set[str], kept: Sequence[KeptTable], catalog: Catalog) -> OfferedArray:
-    """What an owner offers under a name: columns of a table, or an array of which a program has made rows."""
+def _offered(
+    owner: str, name: str, columns: set[str], kept: Sequence[KeptTable], catalog: Catalog
+) -> list[OfferedArray]:
+    """What an owner offers under a name: columns of a table, and an array of which a program has made rows.
+
+    Where both have one name, the rules of both hold: a source does not say which it is.
+    """
     by_way = tuple(each.name for each in kept if name in each.tables)
-    table = next((each for each in catalog.tables if (each.owner, each.name) == (owner, name)), None)
-    if table is not None:
-        return _of_table(table, tuple(sorted(columns)), by_way)
+    tables = [each for each in catalog.tables if (each.owner, each.name) == (owner, name)]
+    found: list[OfferedArray] = [_of_table(each, tuple(sorted(columns)), by_way) for each in tables]
     array = offered_array(catalog, owner, name)
-    if array is None:
+    found += [] if array is None else [array]
+    if not found:
         problem = f"the kept table {' and '.join(by_way)} has data of {name}, which {owner} does not offer any more"
         raise PolicyRefusal((Problem("kept", owner, name, None, "program", problem, "nodes"),))
-    return array
+    return found
 
 
 def _of_table(table: Table, names: tuple[str, ...], kept: tuple[str, ...]) -> Behind:

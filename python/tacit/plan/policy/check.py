@@ -27,6 +27,7 @@ from tacit.plan.policy.question import question_hash
 from tacit.plan.policy.refusal import PolicyRefusal, Problem
 from tacit.plan.policy.release import problems_of
 from tacit.plan.policy.state import State
+from tacit.plan.policy.told import told_tables
 from tacit.plan.policy.units import Uncountable
 
 
@@ -48,7 +49,7 @@ def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], tod
     tables = _bound_by(relation, catalog, recipients)
     early = _withdrawn(relation, catalog, recipients)
     early += _of_arrays(relation, catalog, recipients, today)
-    early += _beside_constants(tables, relation, recipients)
+    early += _beside_constants(tables, relation, catalog, recipients)
     early += [each for table in tables for each in _of_query(table, relation, catalog, recipients, today)]
     if early:
         raise PolicyRefusal(tuple(early))
@@ -111,7 +112,7 @@ def _tables(relation: Relation, catalog: Catalog) -> list[Table]:
 def _withdrawn(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> list[Problem]:
     """Tables in kept ones that nobody offers any more, where offers have terms: what is not offered is closed."""
     offered = {each.name for each in catalog.tables} | {source.table for _, source, _ in _arrays(relation, catalog)}
-    if all(each.terms is None for each in catalog.tables):
+    if catalog.offered and all(each.terms is None for each in catalog.offered):
         return []
     read = {each.table for each in kept_scans(relation)}
     return [
@@ -128,11 +129,10 @@ def _withdrawn(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]
 
 def _arrays(relation: Relation, catalog: Catalog) -> Iterator[tuple[KeptTable, Source, OfferedArray]]:
     """The arrays of which programs have made the kept tables that a query reads, as their owners offer them now."""
-    tables = {(each.owner, each.name) for each in catalog.tables}
     for kept in read_tables(relation, catalog):
-        uses = (use for column in kept.columns for use in column.uses or ())
+        uses = (use for column in kept.columns for use in column.uses or () if "program" in use.through)
         for source in dict.fromkeys(use.source for use in uses):
-            if source.owner is not None and (source.owner, source.table) not in tables:
+            if source.owner is not None and source.column is None:
                 array = offered_array(catalog, source.owner, source.table)
                 if array is not None:
                     yield kept, source, array
@@ -159,13 +159,19 @@ def _of_arrays(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]
     return found
 
 
-def _beside_constants(tables: list[Table], relation: Relation, recipients: tuple[str, ...]) -> list[Problem]:
-    """Rows that stand in the question could have a weight, or a group, for each unit."""
-    if not constants(relation):
+def _beside_constants(
+    tables: list[Table], relation: Relation, catalog: Catalog, recipients: tuple[str, ...]
+) -> list[Problem]:
+    """Rows that stand in the question could have a weight, or a group, for each unit. So could those that an earlier
+    one, or a program, has put into a kept table.
+    """
+    kept = told_tables(relation, catalog)
+    if not constants(relation) and not kept:
         return []
+    rows = "rows of constants stand" if not kept else f"rows of {kept[0].name}, which constants or programs made, stand"
     ruled = (each for each in tables if not wholly_open(each, recipients))
     return [
-        Problem("weights", each.owner, each.name, None, "count", f"rows of constants stand beside {each.name}", first)
+        Problem("weights", each.owner, each.name, None, "count", f"{rows} beside {each.name}", first)
         for each in ruled
         for first in [next(one for one in recipients if one != each.owner)]
     ]
