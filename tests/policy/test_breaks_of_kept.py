@@ -134,3 +134,25 @@ def test_wholly_open_tables_may_be_beside_them() -> None:
     assert refused("SELECT SUM(k.w) AS s FROM own o JOIN k ON o.ssn = k.ssn", catalog) == ""
     with pytest.raises(QueryError):
         compile_query("SELECT ssn FROM people", catalog, ("a",))
+
+
+# 2. Rules of what decides which rows a kept table has, and of whose it is --------------------------------------------
+
+THEIRS = replace(WEIGHTS, owner="b")
+NARROWED: tuple[tuple[OfferedArray, ...], ...] = (
+    (replace(THEIRS, terms=replace(ANY, recipients=frozenset({"c"}))),),
+    (replace(THEIRS, terms=replace(ANY, programs=frozenset({"p:00"}))),),
+    (replace(THEIRS, owner="c"),),
+    (),
+)
+
+
+@pytest.mark.parametrize("arrays", NARROWED)
+@pytest.mark.parametrize("sql", ["SELECT COUNT(*) AS n FROM k", "SELECT SUM(w) AS s FROM k"])
+def test_rules_hold_of_arrays_that_decide_which_rows_there_are(arrays: tuple[OfferedArray, ...], sql: str) -> None:
+    """A count of rows that fulfil a condition asked for an array that its owner had closed, or offers no more."""
+    start = replace(CATALOG, arrays=(THEIRS,))
+    results = kept_by("CREATE TABLE first (w, v) AS " + text_of(lambda x: {"w": x, "v": x + 1}, "b"), start)
+    catalog = kept_by("CREATE TABLE k AS SELECT 1 AS w FROM first WHERE v > 3", results)
+    assert refused(sql, catalog) == ""
+    assert refused(sql, replace(catalog, arrays=arrays)) in ("kept", "recipient")

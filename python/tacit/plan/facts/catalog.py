@@ -8,7 +8,7 @@ from enum import StrEnum
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.kinds import Kind
-from tacit.plan.facts.sources import Use
+from tacit.plan.facts.sources import Source, Use
 from tacit.plan.facts.terms import OPEN_COLUMN, ColumnTerms, Terms
 
 
@@ -116,6 +116,16 @@ class KeptTable:
     declared: str | None = None
     exact: bool = False
     told: bool | None = None
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """The lineage of all columns, and of which rows there are, as far as files say."""
+        return (*(use for each in self.columns for use in each.uses or ()), *(self.presence or ()))
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All that it is made of, as far as files say."""
+        return tuple(dict.fromkeys(each.source for each in self.uses))
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,5 @@ def _is_told(kept: KeptTable, catalog: Catalog) -> bool:
     offered: set[tuple[str | None, str, str | None]] = {(each.owner, each.name, None) for each in catalog.tables}
     for table in catalog.tables:
         offered |= {(table.owner, table.name, each.field.name) for each in table.columns}
-    uses = (*(use for each in kept.columns for use in each.uses or ()), *(kept.presence or ()))
-    sources = {(each.source.owner, each.source.table, each.source.column) for each in uses}
-    return not offered.issuperset(sources) or any("program" in each.through for each in uses)
+    sources = {(each.owner, each.table, each.column) for each in kept.sources}
+    return not offered.issuperset(sources) or any("program" in each.through for each in kept.uses)
