@@ -16,6 +16,8 @@ from tacit.plan.algebra.types import Field, Integer
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, Column, KeptColumn, KeptTable, Table
 from tacit.plan.facts.kinds import Kind
+from tacit.plan.facts.row_arrays import NODES as ROWS_OF_NODES
+from tacit.plan.facts.row_arrays import RowArray
 from tacit.plan.facts.terms import DEFAULT_FUNCTIONS, ArrayTerms, ColumnTerms, Terms, Way, open_terms
 from tacit.plan.physical.placed import KeepStep
 from tacit.plan.policy.refusal import PolicyRefusal
@@ -156,3 +158,55 @@ def test_rules_hold_of_arrays_that_decide_which_rows_there_are(arrays: tuple[Off
     catalog = kept_by("CREATE TABLE k AS SELECT 1 AS w FROM first WHERE v > 3", results)
     assert refused(sql, catalog) == ""
     assert refused(sql, replace(catalog, arrays=arrays)) in ("kept", "recipient")
+
+
+# 3. The order of rows, and what nodes are told on the way ------------------------------------------------------------
+
+ID = (frozenset({"id"}),)
+AGES = Table(
+    "ages", "b", (ruled("id", 1, 1000, "program"), ruled("age", 0, 120, "program")), ID, 8, exact=True,
+    terms=Terms(frozenset({"a", "c"}), computing="any"),
+)  # fmt: skip
+PAY = Table(
+    "pay", "c", (ruled("id", 1, 1000, "program"), ruled("pay", 0, 120, "program")), ID, 8, exact=True,
+    terms=Terms(frozenset(), computing="any"),
+)  # fmt: skip
+TWO = Catalog(NODES, "rep3", NODES, (AGES, PAY))
+SORTED = (
+    "SELECT age, (SELECT SUM(pay) FROM pay) AS s FROM ages",
+    "SELECT age, id IN (SELECT id FROM pay WHERE pay > 50) AS r FROM ages",
+    "SELECT a.age, ROW_NUMBER() OVER (ORDER BY p.pay) AS r FROM ages a LEFT JOIN pay p ON a.id = p.id",
+    "SELECT age FROM (SELECT a.age, ROW_NUMBER() OVER (ORDER BY p.pay) AS r FROM ages a JOIN pay p ON a.id = p.id) x",
+)
+
+
+def of_rows(query: str, ids: tuple[str, ...], column: str) -> str:
+    declared = {"x": Declared((8,), "int64", 0, 120)}
+    source = Source(ROWS_OF_NODES, RowArray(query, ids, column).text)
+    return Program(lambda x: {"x": x}, declared, Settings()).text({"x": source})
+
+
+@pytest.mark.parametrize("query", SORTED)
+def test_what_sorts_rows_stays_behind_them_where_they_are_kept(query: str) -> None:
+    """a read ages in the order of pay, of which it is no recipient: keeping one column had lost the others."""
+    assert refused(of_rows(query, (), "age"), TWO) == "recipient"
+    catalog = kept_by("CREATE TABLE k (x) AS " + of_rows(query, (), "age"), TWO)
+    made = {(each.table, each.column) for each in catalog.kept[0].sources}
+    assert ("pay", "pay") in made or ("pay", "id") in made
+    assert refused(of_rows("SELECT x FROM k", ("1f" * 16,), "x"), catalog) == "recipient"
+
+
+def test_readers_of_columns_are_told_nothing_beneath_programs() -> None:
+    """A reader of both keys would join in clear, which the program's recipients are told nothing of."""
+    readable = (replace(AGES.columns[0], readers=frozenset(NODES)), AGES.columns[1])
+    terms = replace(PAY.terms or Terms(frozenset()), recipients=frozenset({"c"}))
+    ages, pay = replace(AGES, terms=terms), replace(PAY, terms=terms)
+    read = replace(pay, columns=(replace(PAY.columns[0], readers=frozenset(NODES)), PAY.columns[1]))
+    catalog = replace(TWO, tables=(replace(ages, columns=readable), read))
+    query = "SELECT a.age FROM ages a LEFT JOIN pay p ON a.id = p.id"
+    plan = compile_query(of_rows(query, (), "age"), catalog, ("c",))
+    hidden = compile_query(of_rows(query, (), "age"), replace(TWO, tables=(ages, pay)), ("c",))
+    assert [type(each) for each in plan.steps] == [type(each) for each in hidden.steps]
+    assert [each.kind for each in plan.disclosures] == [each.kind for each in hidden.disclosures]
+    assert plan.catalog is not None
+    assert not any(column.readers for table in plan.catalog.tables for column in table.columns)

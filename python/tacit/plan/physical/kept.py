@@ -18,11 +18,11 @@ from tacit.plan.algebra.types import Field, Type
 from tacit.plan.facts.catalog import Catalog, KeptColumn, KeptTable
 from tacit.plan.facts.fields import fields, row_bound
 from tacit.plan.facts.kinds import Kind
-from tacit.plan.facts.lineage import lineage
+from tacit.plan.facts.lineage import arranging, lineage
 from tacit.plan.facts.multiplicity import most_equal
 from tacit.plan.facts.readers import Readers
 from tacit.plan.facts.row_arrays import is_exact
-from tacit.plan.facts.sources import Use, ordered
+from tacit.plan.facts.sources import Use, ordered, passed
 from tacit.plan.facts.uniqueness import unique_keys
 from tacit.plan.physical.record import JSON, Record
 
@@ -224,7 +224,7 @@ def about(relation: Relation, single: bool, declared: str | None, told: bool, ca
             for each in fields(relation)
             for repeats in [_less_than_all(relation, each.name, catalog)]
         ),
-        ordered(derived.presence),
+        ordered(derived.presence | passed(arranging(relation, catalog), "rows")),
         single,
         tuple(sorted(tuple(sorted(keys)) for keys in unique_keys(relation, catalog))),
         tuple(sorted(owners)),
