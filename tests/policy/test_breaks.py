@@ -158,7 +158,10 @@ def test_what_nodes_keep_of_own_tables_are_weights_as_these_are(
     kind = Kind("bits", 63, signed=False, nullable=False)
     columns = tuple(KeptColumn(each.field, kind, frozenset(), uses) for each in labels.columns)
     unique = (frozenset({"ssn"}),)
-    kept = KeptTable("mine", "0" * 32, columns, 64, True, False, unique, ("north",), ("labels",), "00", "SELECT ...")
+    north = ("north",)
+    kept = KeptTable(
+        "mine", "0" * 32, columns, 64, True, False, unique, north, ("labels",), "00", "SELECT ...", told=False
+    )
     with pytest.raises(PolicyRefusal) as refused:
         sql = f"SELECT SUM(m.bit) AS s FROM {join} ON m.ssn = p.ssn WHERE p.vip"
         compile_query(sql, replace(catalog, kept=(kept,)), ("north",))

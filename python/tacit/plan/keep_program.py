@@ -133,4 +133,5 @@ def _about(placing: Placing, fields: tuple[Field, ...]) -> About:
         tuple(sorted(placing.given.parties)),
         tuple(sorted(tables)),
         exact=True,
+        told=True,
     )

@@ -34,6 +34,7 @@ from tacit.plan.physical.tables import SharedTable
 from tacit.plan.planning import Lowered, Planning
 from tacit.plan.policy.check import check, check_kept
 from tacit.plan.policy.sizes import with_hidden_sizes
+from tacit.plan.policy.told import is_told
 from tacit.plan.rules.functions import with_functions
 from tacit.plan.rules.null_tests import without_null_tests
 from tacit.plan.rules.push_up import Split, opened_by
@@ -132,7 +133,7 @@ def place_kept(relation: Relation, catalog: Catalog, kept: KeptAs, query: str, t
         if isinstance(each.type, Double):
             instead = "keep SUM and COUNT, and divide in the query that reads the table"
             raise UnsupportedSQL("a DOUBLE in a kept table", instead).at(None, each.name)
-    planning = Planning(catalog, (), query, partial(_keep, kept))
+    planning = Planning(catalog, (), query, partial(_keep, kept, is_told(relation, catalog)))
     # The nodes open nothing. What the description of the table tells follows from sizes.
     return _accounted(applied(SECURE, Stage(relation), planning, trace), planning, lambda found: ())
 
@@ -180,12 +181,14 @@ def _fewer(table: SharedTable, core: Relation, catalog: Catalog) -> int | None:
     return None if most is None or rows is None or rows - most < LEFT_OUT else most
 
 
-def _keep(kept: KeptAs, stage: Stage, table: SharedTable, lowering: Lowering) -> tuple[tuple[Step, ...], SharedTable]:
-    """The step that keeps the table."""
+def _keep(
+    kept: KeptAs, told: bool, stage: Stage, table: SharedTable, lowering: Lowering
+) -> tuple[tuple[Step, ...], SharedTable]:
+    """The step that keeps the table. told: as of an About."""
     core = stage.core
     table, step = shown_columns(core, table, lowering), lowering.emit.next
     operator = Keep(step, table.step, kept.name, tuple(each.name for each in fields(core)))
-    facts = about(core, kept.single, kept.declared, lowering.catalog)
+    facts = about(core, kept.single, kept.declared, told, lowering.catalog)
     return (KeepStep(operator, kept.replace, fields(core), facts, table.rows.text),), table
 
 

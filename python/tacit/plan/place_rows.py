@@ -14,7 +14,7 @@ from tacit.plan.algebra.trees import scans
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.facts.fields import fields
-from tacit.plan.facts.lineage import lineage
+from tacit.plan.facts.lineage import arranging, lineage
 from tacit.plan.facts.row_arrays import PRESENT, RowArray, RowColumn, is_exact, read_tables, row_column
 from tacit.plan.facts.sources import Use, Uses, passed
 from tacit.plan.physical.disclosure import Disclosure
@@ -67,18 +67,21 @@ class Rows:
         return row_column(field, exact=self.exact)
 
     def uses(self, name: str | None, catalog: Catalog) -> Uses:
-        """What a column is computed from, and what decides which rows there are."""
+        """What a column is computed from, and what decides which rows there are, and in which order: that may tell of
+        all columns, and of all that kept tables beneath were made of.
+        """
         found = lineage(self.relation, catalog)
         values = frozenset[Use]() if name is None else found.values[name]
-        return passed(values, "program") | passed(passed(found.presence, "rows"), "program")
+        return passed(values, "program") | passed(passed(self._deciding(catalog), "rows"), "program")
+
+    def _deciding(self, catalog: Catalog) -> Uses:
+        found = lineage(self.relation, catalog)
+        made_of = (use for table in self.kept for use in table.uses)
+        return found.presence.union(*found.values.values(), arranging(self.relation, catalog), made_of)
 
     def offered(self, catalog: Catalog) -> tuple[OfferedArray, ...]:
         """What owners offer of all that the rows derive from. Raises QueryError, and PolicyRefusal as ``behind``."""
-        found = lineage(self.relation, catalog)
-        uses = found.presence.union(*found.values.values())
-        made_of = (each.uses or () for table in self.kept for each in table.columns)
-        uses = uses.union(*made_of, *(table.presence or () for table in self.kept))
-        return behind({each.source for each in uses}, self.kept, catalog)
+        return behind({each.source for each in self._deciding(catalog)}, self.kept, catalog)
 
 
 def no_queries(query: str) -> Relation:

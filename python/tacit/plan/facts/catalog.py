@@ -8,7 +8,7 @@ from enum import StrEnum
 from tacit.plan.algebra.types import Field
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.kinds import Kind
-from tacit.plan.facts.sources import Use
+from tacit.plan.facts.sources import Source, Use
 from tacit.plan.facts.terms import OPEN_COLUMN, ColumnTerms, Terms
 
 
@@ -96,7 +96,8 @@ class KeptTable:
     be valid. single: exactly one is. owners, tables: whose data, of which tables, entered it. plan_hash, query: of the
     run that made it. presence: the lineage of which rows there are; None in files that do not say. made: when, in
     seconds since 1970; None in files that do not say. declared: of a delivery, the hash of what the owner's offer
-    declared of its table then (tacit.plan.facts.deliveries). exact: all rows are valid, whatever the data.
+    declared of its table then (tacit.plan.facts.deliveries). exact: all rows are valid, whatever the data. told:
+    constants of a query, or results of a program, are in it; None in files that do not say.
     """
 
     name: str
@@ -114,6 +115,17 @@ class KeptTable:
     made: int | None = None
     declared: str | None = None
     exact: bool = False
+    told: bool | None = None
+
+    @property
+    def uses(self) -> tuple[Use, ...]:
+        """The lineage of all columns, and of which rows there are, as far as files say."""
+        return (*(use for each in self.columns for use in each.uses or ()), *(self.presence or ()))
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All that it is made of, as far as files say."""
+        return tuple(dict.fromkeys(each.source for each in self.uses))
 
 
 @dataclass(frozen=True)

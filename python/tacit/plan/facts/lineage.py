@@ -41,7 +41,7 @@ from tacit.plan.algebra.relations import (
     Union,
     Window,
 )
-from tacit.plan.algebra.trees import over_children
+from tacit.plan.algebra.trees import children, over_children
 from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.facts.fields import columns_of, names, row_bound
 from tacit.plan.facts.sources import Source, Use, Uses, few, passed
@@ -114,6 +114,21 @@ def _of(relation: Relation, catalog: Catalog) -> Lineage:
         case Limit(input, _, _):
             below = lineage(input, catalog)
             return Lineage(below.values, passed(below.presence, "limit"))
+
+
+@once
+def arranging(relation: Relation, catalog: Catalog) -> Uses:
+    """What the order of rows may tell of besides columns and presence: windows and marks sort rows, also where no
+    column has their values.
+    """
+    found = [arranging(each, catalog) for each in children(relation)]
+    match relation:
+        case Window(input) | Mark(input):
+            values = lineage(relation, catalog).values
+            found += [uses for name, uses in values.items() if name not in names(input)]
+        case _:
+            pass
+    return few(_all(found))
 
 
 def grafted(tail: Relation, core: Relation) -> Relation:

@@ -18,11 +18,11 @@ from tacit.plan.algebra.types import Field, Type
 from tacit.plan.facts.catalog import Catalog, KeptColumn, KeptTable
 from tacit.plan.facts.fields import fields, row_bound
 from tacit.plan.facts.kinds import Kind
-from tacit.plan.facts.lineage import lineage
+from tacit.plan.facts.lineage import arranging, lineage
 from tacit.plan.facts.multiplicity import most_equal
 from tacit.plan.facts.readers import Readers
 from tacit.plan.facts.row_arrays import is_exact
-from tacit.plan.facts.sources import Use, ordered
+from tacit.plan.facts.sources import Use, ordered, passed
 from tacit.plan.facts.uniqueness import unique_keys
 from tacit.plan.physical.record import JSON, Record
 
@@ -100,7 +100,7 @@ class About(Record):
 
     presence: the lineage of which rows there are; None in files that do not say. single: it has exactly one row,
     whatever the data. unique: keys that never repeat. owners, tables: whose data, of which tables, is in it. declared:
-    as of a KeptTable. exact: all rows that are kept are valid, whatever the data.
+    as of a KeptTable. exact: all rows that are kept are valid, whatever the data. told: as of a KeptTable.
     """
 
     fields: tuple[AboutField, ...]
@@ -111,6 +111,7 @@ class About(Record):
     tables: tuple[str, ...]
     declared: str | None = None
     exact: bool = False
+    told: bool | None = None
 
     def json(self) -> JSON:
         """The object, without members for what is None."""
@@ -123,6 +124,7 @@ class About(Record):
             "tables": list(self.tables),
             **({} if self.declared is None else {"declared": self.declared}),
             **({"exact": True} if self.exact else {}),
+            **({} if self.told is None else {"told": self.told}),
         }
 
     @classmethod
@@ -139,6 +141,7 @@ class About(Record):
                 tuple(said["tables"]),
                 said.get("declared"),
                 said.get("exact") is True,
+                None if said.get("told") is None else said["told"] is not False,
             ),
         )
 
@@ -205,11 +208,12 @@ class Header(Record):
             made=self.made,
             declared=about.declared,
             exact=about.exact,
+            told=about.told,
         )
 
 
-def about(relation: Relation, single: bool, declared: str | None, catalog: Catalog) -> About:
-    """The meaning of a relation that is to be kept. single, declared: as of an About."""
+def about(relation: Relation, single: bool, declared: str | None, told: bool, catalog: Catalog) -> About:
+    """The meaning of a relation that is to be kept. single, declared, told: as of an About."""
     readers, derived = Readers(catalog).of(relation), lineage(relation, catalog)
     sources = [table for table in catalog.kept if table.name in {scan.table for scan in kept_scans(relation)}]
     owners = {scan.owner for scan in scans(relation)}.union(*(table.owners for table in sources))
@@ -220,13 +224,14 @@ def about(relation: Relation, single: bool, declared: str | None, catalog: Catal
             for each in fields(relation)
             for repeats in [_less_than_all(relation, each.name, catalog)]
         ),
-        ordered(derived.presence),
+        ordered(derived.presence | passed(arranging(relation, catalog), "rows")),
         single,
         tuple(sorted(tuple(sorted(keys)) for keys in unique_keys(relation, catalog))),
         tuple(sorted(owners)),
         tuple(sorted(tables)),
         declared,
         is_exact(relation, catalog),
+        told,
     )
 
 

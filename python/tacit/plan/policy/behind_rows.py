@@ -83,13 +83,24 @@ def _of_table(table: Table, names: tuple[str, ...], kept: tuple[str, ...]) -> Be
 
 
 def without_consents(catalog: Catalog, read: Iterable[OfferedArray]) -> Catalog:
-    """The catalog without consents to sizes and matches of tables whose rules bind programs.
+    """The catalog without consents to sizes and matches of tables whose rules bind programs, and without readers of
+    their columns, also in kept tables.
 
     A program that is allowed tells its recipients what it computes, and the nodes nothing.
     """
     bound = _bound(catalog, read)
-    tables = (replace(each, consents=frozenset()) if each.name in bound else each for each in catalog.tables)
-    return replace(catalog, tables=tuple(tables))
+    tables = (_untold(each) if each.name in bound else each for each in catalog.tables)
+    kept = (each if bound.isdisjoint(each.tables) else _unread(each) for each in catalog.kept)
+    return replace(catalog, tables=tuple(tables), kept=tuple(kept))
+
+
+def _untold(table: Table) -> Table:
+    columns = (replace(each, readers=frozenset()) for each in table.columns)
+    return replace(table, columns=tuple(columns), consents=frozenset())
+
+
+def _unread(kept: KeptTable) -> KeptTable:
+    return replace(kept, columns=tuple(replace(each, readers=frozenset()) for each in kept.columns))
 
 
 def check_sizes(catalog: Catalog, read: Iterable[OfferedArray]) -> None:

@@ -28,6 +28,7 @@ from tacit.plan.policy.question import question_hash
 from tacit.plan.policy.refusal import PolicyRefusal, Problem
 from tacit.plan.policy.release import problems_of
 from tacit.plan.policy.state import State
+from tacit.plan.policy.told import told_tables
 from tacit.plan.policy.units import Uncountable
 
 
@@ -49,7 +50,7 @@ def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], tod
     tables = _bound_by(relation, catalog, recipients)
     early = _withdrawn(relation, catalog, recipients)
     early += _of_arrays(relation, catalog, recipients, today)
-    early += _beside_constants(tables, relation, recipients)
+    early += _beside_constants(tables, relation, catalog, recipients)
     early += [each for table in tables for each in _of_query(table, relation, catalog, recipients, today)]
     if early:
         raise PolicyRefusal(tuple(early))
@@ -127,27 +128,33 @@ def _tables(relation: Relation, catalog: Catalog) -> list[Table]:
 
 def _withdrawn(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> list[Problem]:
     """Tables in kept ones that nobody offers any more, where offers have terms: what is not offered is closed."""
-    offered = {each.name for each in catalog.tables} | {source.table for _, source, _ in _arrays(relation, catalog)}
     if catalog.offered and all(each.terms is None for each in catalog.offered):
         return []
-    read = {each.table for each in kept_scans(relation)}
     return [
-        Problem(
-            "kept", kept.owners[0], name, None, "keep", f"{kept.name} has data of {name}, which is not offered", each
-        )
-        for kept in catalog.kept
-        if kept.name in read and {*kept.owners} != {*recipients}
-        for name in kept.tables
-        if name not in offered
+        Problem("kept", owner, name, None, "keep", f"{kept.name} has data of {name}, which is not offered", each)
+        for kept in read_tables(relation, catalog)
+        if {*kept.owners} != {*recipients}
+        for owner, name in _gone(kept, catalog)
         for each in recipients[:1]
     ]
+
+
+def _gone(kept: KeptTable, catalog: Catalog) -> list[tuple[str, str]]:
+    """Owners and names of what a kept table is made of and its owner offers no more; another's of that name is not it.
+
+    Files that do not say whose a table was have its name alone.
+    """
+    made = dict.fromkeys((each.owner, each.table) for each in kept.sources if each.owner is not None)
+    tables = {(each.owner, each.name) for each in catalog.tables}
+    gone = [each for each in made if each not in tables and offered_array(catalog, *each) is None]
+    unsaid = {*kept.tables} - {name for _, name in made} - {each.name for each in catalog.offered}
+    return [*gone, *((kept.owners[0], name) for name in sorted(unsaid))]
 
 
 def _arrays(relation: Relation, catalog: Catalog) -> Iterator[tuple[KeptTable, Source, OfferedArray]]:
     """The arrays of which programs have made the kept tables that a query reads, as their owners offer them now."""
     for kept in read_tables(relation, catalog):
-        uses = (use for column in kept.columns for use in column.uses or () if "program" in use.through)
-        for source in dict.fromkeys(use.source for use in uses):
+        for source in dict.fromkeys(use.source for use in kept.uses if "program" in use.through):
             if source.owner is not None and source.column is None:
                 array = offered_array(catalog, source.owner, source.table)
                 if array is not None:
@@ -175,13 +182,19 @@ def _of_arrays(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]
     return found
 
 
-def _beside_constants(tables: list[Table], relation: Relation, recipients: tuple[str, ...]) -> list[Problem]:
-    """Rows that stand in the question could have a weight, or a group, for each unit."""
-    if not constants(relation):
+def _beside_constants(
+    tables: list[Table], relation: Relation, catalog: Catalog, recipients: tuple[str, ...]
+) -> list[Problem]:
+    """Rows that stand in the question could have a weight, or a group, for each unit. So could those that an earlier
+    one, or a program, has put into a kept table.
+    """
+    kept = told_tables(relation, catalog)
+    if not constants(relation) and not kept:
         return []
+    rows = "rows of constants stand" if not kept else f"rows of {kept[0].name}, which constants or programs made, stand"
     ruled = (each for each in tables if not wholly_open(each, recipients))
     return [
-        Problem("weights", each.owner, each.name, None, "count", f"rows of constants stand beside {each.name}", first)
+        Problem("weights", each.owner, each.name, None, "count", f"{rows} beside {each.name}", first)
         for each in ruled
         for first in [next(one for one in recipients if one != each.owner)]
     ]
