@@ -63,7 +63,7 @@ def test_results_become_columns_of_one_table() -> None:
 
 
 def test_the_account_says_what_is_kept_and_of_what() -> None:
-    page = " ".join(explain_text(placed(keeping())).split())
+    page = " ".join(explain_text(placed(keeping())).replace("|", "").split())
     assert "CREATE TABLE moved (up DECIMAL(18, 2), above) AS program p:" in page
     assert "a, b and c keep up, above as shares under the name moved" in page
     assert "6 rows, made of points" in page
