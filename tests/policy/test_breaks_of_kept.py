@@ -210,3 +210,29 @@ def test_readers_of_columns_are_told_nothing_beneath_programs() -> None:
     assert [each.kind for each in plan.disclosures] == [each.kind for each in hidden.disclosures]
     assert plan.catalog is not None
     assert not any(column.readers for table in plan.catalog.tables for column in table.columns)
+
+
+# 4. Texts that cost a reader more than they say ----------------------------------------------------------------------
+
+
+def test_a_query_that_doubles_is_refused_before_rules_are_asked() -> None:
+    """Some hundred characters took a reader minutes, beneath a program as well as alone."""
+    steps = "".join(f", a{i} AS (SELECT x.age FROM a{i - 1} x JOIN a{i - 1} y ON x.age = y.age)" for i in range(1, 30))
+    query = f"WITH a0 AS (SELECT age FROM ages){steps} SELECT age FROM a29"
+    for text in (query, of_rows(query, (), "age")):
+        with pytest.raises(QueryError, match="the query has more than 1,024 operators"):
+            compile_query(text, TWO, ("c",))
+
+
+def test_a_program_reads_few_queries() -> None:
+    declared = {f"x{i}": Declared((8,), "int64", 0, 120) for i in range(17)}
+    arrays = {f"x{i}": RowArray("SELECT age FROM ages" + " " * i, (), "age") for i in range(17)}
+    sources = {name: Source(ROWS_OF_NODES, each.text) for name, each in arrays.items()}
+    text = Program(lambda **columns: sum(columns.values()), declared, Settings()).text(sources)
+    with pytest.raises(QueryError, match="reads the rows of 17 queries, and at most 16"):
+        compile_query(text, TWO, ("c",))
+
+
+def test_digits_without_end_are_no_type() -> None:
+    with pytest.raises(QueryError, match="the DECIMAL of x has more than 38 digits"):
+        compile_query(f"CREATE TABLE k (x DECIMAL({'9' * 5000}, 2)) AS " + text_of(lambda x: {"x": x}), CATALOG, ("a",))

@@ -88,6 +88,8 @@ def _digits(columns: str) -> dict[str, tuple[int, int] | None]:
     for name, precision, scale in COLUMN.findall(columns):
         if name in found:
             raise InvalidSQL(f"the column {name} is named twice; name each once.")
+        if max(len(precision), len(scale)) > len(str(MOST_DIGITS)):
+            raise InvalidSQL(f"the DECIMAL of {name} has more than {MOST_DIGITS} digits; write at most that many.")
         found[name] = (int(precision), int(scale)) if precision else None
     return found
 

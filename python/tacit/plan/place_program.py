@@ -24,7 +24,7 @@ from tacit.plan.programs import operations as ops
 from tacit.plan.programs.declared import declared
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.identity import Source, digest
-from tacit.plan.programs.limits import MOST_NAME
+from tacit.plan.programs.limits import MOST_NAME, MOST_QUERIES
 from tacit.plan.programs.nodes import reachable
 from tacit.plan.programs.optimiser import optimised
 from tacit.plan.programs.reading import Program as Read
@@ -118,7 +118,13 @@ def _given(program: Read, catalog: Catalog, bind: Bind) -> Given:
         raise ProgramError("the program reads no owner's array, so that nothing in it is private; compute it in NumPy.")
     columns = {each.name: RowArray.of(source.array) for each in inputs if (source := _source(each, program)).is_rows}
     arrays = {each.name: _array(each, program, catalog) for each in inputs if each.name not in columns}
-    queries = {asked: bound_rows(*asked, catalog, bind) for asked in dict.fromkeys(e.rows for e in columns.values())}
+    asked = tuple(dict.fromkeys(each.rows for each in columns.values()))
+    if len(asked) > MOST_QUERIES:
+        raise ProgramError(
+            f"the program reads the rows of {len(asked)} queries, and at most {MOST_QUERIES} are bound; keep some as "
+            "tables, or join them in one query."
+        )
+    queries = {each: bound_rows(*each, catalog, bind) for each in asked}
     return Given(arrays, columns, queries)
 
 

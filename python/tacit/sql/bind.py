@@ -7,6 +7,7 @@ from functools import partial
 from sqlglot import exp
 
 from tacit.plan.algebra.relations import Project, Relation, Sort
+from tacit.plan.algebra.trees import size
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import names
 from tacit.sql.constants import values_list
@@ -17,6 +18,9 @@ from tacit.sql.scope import Scope
 from tacit.sql.select import Select
 from tacit.sql.set_operations import check_set_operation, set_operation
 from tacit.sql.text import Text, only
+
+MOST_OPERATORS = 1024
+"""Of one query. A WITH that each step reads twice doubles them, and rules of owners are derived for each."""
 
 SUBQUERY_PARTS = {"this", "alias", "with_", "order", "limit", "offset"}
 
@@ -59,7 +63,13 @@ class _Binder:
 
         named: the names of its columns matter, which they do not on the right side of a set operation.
         """
-        ctes = self._with(node, ctes, around)
+        relation = self._bound(node, self._with(node, ctes, around), around, named)
+        if size(relation) > MOST_OPERATORS:
+            problem = f"the query has more than {MOST_OPERATORS:,} operators, where each name of a WITH counts as often"
+            raise self.text.invalid(node, f"{problem} as it is read; keep a step as a table, and read that.")
+        return relation
+
+    def _bound(self, node: exp.Expr, ctes: Ctes, around: Scope | None, named: bool) -> Relation:
         match node:
             case exp.Subquery():
                 only(node, self.text, SUBQUERY_PARTS, "a subquery")

@@ -92,6 +92,12 @@ def constants(relation: Relation) -> tuple[Constants, ...]:
 
 
 @once
+def size(relation: Relation) -> int:
+    """How many operators a tree has: one that stands in several places counts in each."""
+    return 1 + sum(size(child) for child in children(relation))
+
+
+@once
 def owner(relation: Relation) -> str | None:
     """Ownership: the one party that can compute a relation from its own tables alone, or None.
 

@@ -26,6 +26,9 @@ MOST_OPERANDS = 1 << 17
 MOST_ENDS = 1 << 10
 """Inputs, and outputs."""
 
+MOST_QUERIES = 16
+"""Of whose rows a program reads columns. Each is bound before owners' rules are asked."""
+
 MOST_ELEMENTS = 1 << 33
 """Of one array. Its size times its bytes has to be a number that machines hold."""
 
