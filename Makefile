@@ -56,9 +56,11 @@ test: lint
 	@$(MAKE) --no-print-directory --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) test-rust test-python
 	@echo "make test: all checks passed"
 
-# A case of matching is a whole match of two parties: sixteen times as many as in `make test` are 192.
+# A case of matching is a whole match of two parties: sixteen times as many as in `make test` are 192. A case of tables is
+# a plan of every operator: 512 take half an hour.
 nightly: valgrind lint test-rust $(VENV)/native $(VENV)/tests
-	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace --exclude tacit-linkage
+	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace --exclude tacit-linkage --exclude tacit-table
+	PROPTEST_CASES=512 cargo test --locked --package tacit-table
 	PROPTEST_CASES=192 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --package tacit-linkage
 	cargo test --locked --workspace --test views -- --ignored
 	cargo test --locked --workspace --lib views -- --ignored
