@@ -57,7 +57,7 @@ test: lint
 	@echo "make test: all checks passed"
 
 # A case of matching is a whole match of two parties: sixteen times as many as in `make test` are 192. A case of tables is
-# a plan of every operator: 512 take half an hour.
+# a plan of every operator, so that there are fewer of these, too.
 nightly: valgrind lint test-rust $(VENV)/native $(VENV)/tests
 	PROPTEST_CASES=4096 BOLERO_RANDOM_TEST_TIME_MS=120000 cargo test --locked --workspace --exclude tacit-linkage --exclude tacit-table
 	PROPTEST_CASES=512 cargo test --locked --package tacit-table
