@@ -67,8 +67,9 @@ class Rows:
         return row_column(field, exact=self.exact)
 
     def uses(self, name: str | None, catalog: Catalog) -> Uses:
-        """What a column is computed from, and what decides which rows there are, and in which order: that may tell of
-        all columns, and of all that kept tables beneath were made of.
+        """What a column is computed from, and what decides which rows there are, and in which order.
+
+        The order may tell of all columns, and of all that kept tables beneath were made of.
         """
         found = lineage(self.relation, catalog)
         values = frozenset[Use]() if name is None else found.values[name]
