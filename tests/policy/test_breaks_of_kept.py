@@ -16,12 +16,12 @@ from tacit.plan.algebra.types import Field, Integer
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, Column, KeptColumn, KeptTable, Table
 from tacit.plan.facts.kinds import Kind
-from tacit.plan.facts.row_arrays import NODES as ROWS_OF_NODES
 from tacit.plan.facts.row_arrays import RowArray
 from tacit.plan.facts.terms import DEFAULT_FUNCTIONS, ArrayTerms, ColumnTerms, Terms, Way, open_terms
 from tacit.plan.physical.placed import KeepStep
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.plan.programs.graph import Settings
+from tacit.plan.programs.identity import NODES as ROWS_OF_NODES
 from tacit.plan.programs.identity import Source
 from tacit.sql import compile_query
 
