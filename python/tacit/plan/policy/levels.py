@@ -61,18 +61,29 @@ def with_sums_of_groups(relation: Relation, party: str) -> Relation:
 
 
 def _sets(union: Union) -> tuple[_Set, ...]:
-    """The grouping sets that a union is of; none of another one, or where one does not follow from the finest."""
+    """The grouping sets that a union is of; none of another one, or where one does not follow from the finest.
+
+    The finest one has to be among them: an owner's agent, which compares groups by its own keys, sees the groups whose
+    sums the others are.
+    """
     found = []
     for each in union.inputs:
         match each:
-            case Project(Aggregate() as groups, outputs):
+            case Project(Aggregate() as groups, outputs) if all(_is_itself(*output) for output in outputs):
                 found.append(_Set(groups, outputs))
             case _:
                 return ()
     first = found[0].groups
     alike = all((each.groups.input, each.groups.aggregations) == (first.input, first.aggregations) for each in found)
     added = all(each.function in ADDED for each in first.aggregations)
-    return tuple(found) if len(found) > 1 and alike and added and any(each.groups.keys for each in found) else ()
+    keys = {key for each in found for key in each.groups.keys}
+    finest = any({*each.groups.keys} == keys for each in found)
+    return tuple(found) if len(found) > 1 and alike and added and finest and keys else ()
+
+
+def _is_itself(name: str, value: Expr) -> bool:
+    """Whether an output is a column under its own name, or a constant: NULL, or what GROUPING says."""
+    return isinstance(value, Literal) or (isinstance(value, ColumnRef) and value.name == name)
 
 
 def _summed(sets: Sequence[_Set], party: str) -> Relation:
