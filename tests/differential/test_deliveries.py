@@ -100,7 +100,7 @@ def test_what_was_delivered_is_read_without_its_owner(all_keys: Path, tmp_path: 
         assert of(federation, count).clients == ("d", "e", "f")
         # What nobody offers any more is allowed to nobody.
         elsewhere = offering(offering(federation, "of_d", name="of_x"), "of_e", name="of_d")
-        with pytest.raises(PolicyRefusal, match="made has data of of_e, which is not offered; ask d for of_e"):
+        with pytest.raises(PolicyRefusal, match="made has data of of_d, which is not offered; ask d for of_d"):
             of(elsewhere, count)
 
 

@@ -46,6 +46,8 @@ def column_terms(draw: st.DrawFn, recipients: frozenset[str]) -> ColumnTerms:
     chosen = {name: draw(values[name]) for name, needed in given.items() if found & {*needed} and draw(st.booleans())}
     if "cuts" in chosen:
         chosen.pop("constants", None)
+    if "program" in found:
+        chosen.pop("to", None)
     usual = DEFAULT_FUNCTIONS if "aggregate" in found else frozenset(FUNCTIONS if "select" in found else ())
     return ColumnTerms(found, **({"functions": usual} | chosen))
 

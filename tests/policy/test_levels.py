@@ -111,7 +111,8 @@ def test_the_plan_answers_as_the_rules_say(subject: Rendered, tmp_path: Path) ->
         f"SELECT c.segment AS k, COUNT(*) AS n FROM {JOINED} GROUP BY c.segment "
         f"UNION ALL SELECT p.city AS k, COUNT(*) AS n FROM {JOINED} GROUP BY p.city",
         f"SELECT c.segment AS city, p.city AS segment, COUNT(*) AS n FROM {JOINED} GROUP BY c.segment, p.city "
-        f"UNION ALL SELECT p.city AS city, c.segment AS segment, COUNT(*) AS n FROM {JOINED} GROUP BY p.city, c.segment",
+        "UNION ALL SELECT p.city AS city, c.segment AS segment, COUNT(*) AS n "
+        f"FROM {JOINED} GROUP BY p.city, c.segment",
     ],
 )
 def test_what_does_not_follow_from_parts_is_refused(subject: Rendered, sql: str) -> None:
