@@ -78,7 +78,7 @@ fn what_a_program_computes_behind_checked_bounds_is_behind_its_guard() {
     };
     let opened = ordered(31, numbers, "x");
     assert!(read(&plain, &[guard(30, bit), opened.clone()]).is_ok());
-    assert_eq!(read(&plain, &[opened.clone()]).err(), Some(late("31.release")), "no guard");
+    assert_eq!(read(&plain, std::slice::from_ref(&opened)).err(), Some(late("31.release")), "no guard");
     assert_eq!(read(&plain, &[opened, guard(30, bit)]).err(), Some(late("31.release")), "the guard is too late");
     assert_eq!(read(&plain, &[ordered(31, bit, "outside")]).err(), Some(late("31.release")), "the bit without a guard");
     let limit = step(json!({"id": 32, "op": "limit", "input": numbers, "count": 1, "offset": 0}));
@@ -96,7 +96,7 @@ fn what_a_program_computes_behind_checked_bounds_is_behind_its_guard() {
     let other = &again(numbers);
     assert!(read(&plain, &with(&[other, own, theirs, both])).is_ok());
     assert_eq!(read(&plain, &with(&[other, theirs, own, both])).err(), Some(late("36.release")));
-    let missing = read(&plain, &with(&[other, own, both])).err().expect("a guard is missing");
+    let missing = read(&plain, &with(&[other, own, both])).expect_err("a guard is missing");
     assert!(missing.contains("what 40.program computed"), "{missing}");
     let numbers = guard(30, numbers).replace("outside", "x");
     let refused = "30.release: the plan guards a run by something else than one bit that all parties are told";
