@@ -29,7 +29,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     make_keys(Federation.load(tmp_path / "federation.toml").members, ("regulator",), replace=False)
     for path in [*tmp_path.rglob("*.csv"), *tmp_path.rglob("*.parquet")]:
         path.unlink()
-    monkeypatch.setattr(Connection, "_catalog", lambda self: OWNERS)
+    monkeypatch.setattr(Connection, "catalog", lambda self: OWNERS)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "q.sql"
 

@@ -101,7 +101,7 @@ fn filtered() -> Plan {
         node(json!({"op": "input", "index": 1}), &[], &[PADDED], 1, (0, 1)),
         node(json!({"op": "input", "index": 2}), &[], &[PADDED], 1, (0, 1)),
     ];
-    let [number, bit] = [ring64(9, false), bits(1, false, false)].map(|text| kind(&text));
+    let [number, bit] = [ring64(10, false), bits(1, false, false)].map(|text| kind(&text));
     let program = json!({
         "id": 7, "op": "program", "nodes": nodes,
         "inputs": [{"step": 3, "column": "y"}, {"step": 3, "column": "flag"}, {"step": 3, "column": null}],
