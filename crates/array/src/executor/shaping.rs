@@ -36,8 +36,10 @@ pub(super) fn nothing<B: Backend>(b: &B, calls: &[Call<'_, B>]) -> Vec<Shares<B>
 
 fn sliced<B: Backend>(array: &Array<B>, shape: &[usize], ranges: &[(i64, i64, i64)]) -> Array<B> {
     let own = strides(&array.shape);
-    let offset = ranges.iter().zip(&own).map(|((start, _, _), stride)| start * stride).sum();
-    let strides: Vec<i64> = ranges.iter().zip(&own).map(|((_, _, step), stride)| step * stride).collect();
+    // Of no element a start may be anywhere, and of one element a step may be of any size: nobody goes there.
+    let begins = ranges.iter().zip(&own).filter(|_| !shape.contains(&0));
+    let offset = begins.map(|((start, _, _), stride)| start * stride).sum();
+    let strides: Vec<i64> = ranges.iter().zip(&own).map(|((_, _, step), stride)| step.wrapping_mul(*stride)).collect();
     array.gathered(shape, || positions(shape, offset, &strides))
 }
 
@@ -71,4 +73,29 @@ fn concatenated<B: Backend>(parts: &[&Array<B>], shape: &[usize], axis: usize) -
             (0..outer).flat_map(|line| parts.iter().map(move |&(start, length)| (start + line * length, length)));
         begins.flat_map(|(begin, length)| (begin..begin + length).map(|place| place as u32)).collect()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use tacit_mpc::backends::Clear;
+
+    use super::sliced;
+    use crate::array::Array;
+    use crate::program::Ring;
+
+    #[test]
+    fn starts_and_steps_that_nobody_goes_to_may_be_of_any_size() {
+        let b = Clear::new().expect("an engine");
+        let array = Array::public(&b, &[2, 3], Ring::Ring64, (0..6).collect());
+        let (far, back) = (i64::MAX, i64::MIN + 1);
+        for (ranges, shape, expected) in [
+            ([(1, 2, far), (2, -1, -2)], [1, 2], &[5, 3][..]),
+            ([(0, 2, 1), (1, 2, back.abs())], [2, 1], &[1, 4]),
+            ([(far, far, 1), (0, 3, 1)], [0, 3], &[]),
+            ([(0, 2, 1), (back, back, far)], [2, 0], &[]),
+        ] {
+            let found = sliced(&array, &shape, &ranges);
+            assert_eq!(found.public.expect("of public numbers").as_slice(), expected, "{ranges:?}");
+        }
+    }
 }
