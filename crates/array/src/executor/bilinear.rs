@@ -82,7 +82,7 @@ impl Maps {
         }
     }
 
-    /// Whether there are no elements, or sums of nothing.
+    /// Whether the result has no elements, or its sums have no terms.
     fn is_empty(&self) -> bool {
         let terms = match self {
             Self::Matrices(stacked) => stacked.product.inner,

@@ -17,7 +17,7 @@ pub(super) struct Call<'a, B: Backend> {
     pub facts: Vec<&'a Instruction>,
     /// Its arguments, or that of which one is the transpose.
     pub args: Vec<&'a Array<B>>,
-    /// Which arguments are the transposes of these.
+    /// For each argument: whether the operation takes its transpose.
     pub transposed: Vec<bool>,
 }
 

@@ -55,8 +55,8 @@ fn outputs_of(sizes: &Convolution) -> [usize; 4] {
     [sizes.images, sizes.filters, height, width]
 }
 
-/// Whether filters have room in the padded images, and no array is too large. Images count with the zeros around them,
-/// outputs as they are spread over the images for a gradient.
+/// Whether filters fit into the padded images, and no array is too large. The size of images includes their padding,
+/// and that of outputs the zeros between them in a gradient.
 fn has_room(sizes: &Convolution) -> Option<()> {
     let Convolution { images, channels, size, filters, window, stride, padding } = *sizes;
     for side in 0..2 {

@@ -41,7 +41,7 @@ pub enum Operation {
     /// A convolution of images by filters, or one of its two gradients: `gives` says which. Images are batch x channels
     /// x height x width. Each row of the filters is one filter: its channels, of each its pixels row by row.
     Convolve {
-        /// What comes out, which says what the arguments are.
+        /// The result: outputs, or one of the gradients. The arguments follow from it.
         gives: Convolved,
         /// Height and width of an image.
         size: [usize; 2],

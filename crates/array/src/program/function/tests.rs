@@ -1,5 +1,5 @@
-//! What nodes compute, and the errors that they take the planner to declare, in a file that the planner's tests compare
-//! with what it does declare (tests/programs/test_declared_errors.py). `TACIT_UPDATE_GOLDEN=1` writes the file anew.
+//! The file of declared errors: results and errors of functions, as native code takes the planner to declare them.
+//! tests/programs/test_declared_errors.py compares the planner with the file. `TACIT_UPDATE_GOLDEN=1` writes it anew.
 
 use std::fs;
 
@@ -46,7 +46,7 @@ fn scaled((low, high): (i128, i128), fraction: u32) -> (i128, i128) {
     (low << (fraction - UNIT), high << (fraction - UNIT))
 }
 
-/// What x / y reaches with bits behind the point: the corners, and the declared error beyond them.
+/// The least and the largest x / y with bits behind the point: those of the corners, with the declared error.
 fn reached(x: (i128, i128), y: (i128, i128), bits: u32) -> (i128, i128) {
     let corners = [(x.0, y.0), (x.0, y.1), (x.1, y.0), (x.1, y.1)].map(|(x, y)| ((x << bits) * y.signum(), y.abs()));
     let low = corners.map(|(x, y)| x.div_euclid(y)).into_iter().min().expect("four corners");
