@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -25,6 +26,18 @@ if PROFILE != "nightly":
 
 # Shells start background jobs with Ctrl-C ignored, and processes that tests start would inherit that.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True)
+def the_environment_as_it_was() -> Iterator[None]:
+    """A variable that a test leaves behind would reach the commands of every later test of this process."""
+    before = dict(os.environ)
+    yield
+    after = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(before)
+    left = {name for name, _ in before.items() ^ after.items()} - {"PYTEST_CURRENT_TEST"}
+    assert not left, f"left in the environment: {sorted(left)}"
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ class Notebook:
 @pytest.fixture
 def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Notebook]:
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-    monkeypatch.delenv("TACIT_TRACEBACK", raising=False)
+    monkeypatch.setenv("TACIT_TRACEBACK", "")  # undone after the test, and what a cell sets with it
     ports = zip(PARTIES, free_ports(3), strict=True)
     path = tmp_path / "federation.toml"
     path.write_text(
