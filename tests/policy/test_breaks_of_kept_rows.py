@@ -117,9 +117,7 @@ def test_in_one_question_the_agent_sees_that_one_person_is_between_two_sums(
     assert refused([TWICE.format("staff", " WHERE k.room <> 7", "staff")], catalog, federation) == "differences"
 
 
-def test_two_sums_over_kept_rows_of_the_same_owner_tell_of_one_person(
-    catalog: Catalog, federation: Federation
-) -> None:
+def test_two_sums_over_kept_rows_of_the_same_owner_tell_of_one_person(catalog: Catalog, federation: Federation) -> None:
     """Both are of 29 and of 30 people. Their difference is what the seventh person earns."""
     assert refused([TWICE.format("fewer", "", "whole")], catalog, federation) == "differences"
 
