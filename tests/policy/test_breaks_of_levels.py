@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
 from tacit.plan.algebra.relations import Literal, Project, Relation
-from tacit.plan.algebra.trees import children
+from tacit.plan.algebra.trees import children, constants
 from tacit.plan.algebra.types import Integer
 from tacit.plan.facts.fields import field_of
+from tacit.plan.policy.check import check
 from tacit.plan.policy.levels import with_sums_of_groups
 from tacit.sql import bind
 
@@ -60,3 +62,14 @@ def test_the_plan_numbers_sets_as_the_rules_do(tmp_path: Path) -> None:
         expected = sorted(map(repr, subject.answer(sql, NORTH, DATA).rows))
         assert len(expected) > 3
         assert sorted(map(repr, product.answer(sql, NORTH, DATA).rows)) == expected
+
+
+def test_numbers_of_sets_are_nodes_constants(tmp_path: Path) -> None:
+    """A party that neither computes nor has data in the query had to take part, and shared these numbers."""
+    catalog = Product(surface.offers(3), tmp_path).federation.catalog
+    four = replace(catalog, parties=("archive", *catalog.parties), nodes=catalog.nodes)
+    assert "archive" not in four.nodes
+    summed = check(bind(CUBED, four), four, NORTH, date(2026, 6, 1)).relation
+    found = constants(summed)
+    assert found
+    assert {each.party for each in found} <= {*four.nodes}

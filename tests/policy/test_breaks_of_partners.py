@@ -101,3 +101,17 @@ def test_keeping_a_key_does_not_change_what_it_is(value: str) -> None:
     written = rule(f"SELECT COUNT(*) FROM people p WHERE p.city IN (SELECT {value} FROM towns)")
     catalog = kept_by(f"CREATE TABLE k AS SELECT {value} AS city FROM towns")
     assert rule("SELECT COUNT(*) FROM people p WHERE p.city IN (SELECT city FROM k)", catalog) == written
+
+
+POINTS = Table(
+    "points", "south",
+    (column("ssn", NUMBER, ways("select")), column("points", NUMBER, ways("select", "aggregate"))),
+    (frozenset({"ssn"}),), rows=120, terms=Terms(frozenset({"north"})),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("value", ["a.points * a.points", "a.points * a.points * a.points"])
+def test_powers_of_what_is_seen_are_not_added_up_over_rows_that_another_table_decides(value: str) -> None:
+    """Who sees points of all learns from few sums of powers who is among people, which matches names nobody for."""
+    catalog = replace(CATALOG, tables=(*CATALOG.tables, POINTS))
+    assert rule(f"SELECT SUM({value}) FROM people p JOIN points a ON p.ssn = a.ssn", catalog) == "linear"
