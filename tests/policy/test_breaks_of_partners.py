@@ -106,7 +106,7 @@ def test_keeping_a_key_does_not_change_what_it_is(value: str) -> None:
 POINTS = Table(
     "points", "south",
     (column("ssn", NUMBER, ways("select")), column("points", NUMBER, ways("select", "aggregate"))),
-    (frozenset({"ssn"}),), rows=120, terms=Terms(frozenset({"north"})),
+    (frozenset({"ssn"}),), rows=120, terms=Terms(frozenset({"north"}), 10),
 )  # fmt: skip
 
 
