@@ -27,6 +27,7 @@ rows = 40
 unique = [["ssn"]]
 [tables.customers.columns]
 ssn = { type = "INTEGER", min = 0, max = 99 }
+worth = { type = "INTEGER", min = 0, max = 99 }
 """
 SOUTH = """
 [tables.people]
@@ -136,3 +137,20 @@ def test_so_do_levels_of_groups_by_kept_columns(federation: Federation) -> None:
 def test_so_do_conditions_on_a_delivered_table_of_the_same_owner(federation: Federation) -> None:
     asked = TWICE.format("staff", " WHERE k.room <> 7", "staff")
     assert refused([asked], delivered(federation), federation) == "differences"
+
+
+SCALAR = "(SELECT ssn FROM staff WHERE room {} (SELECT MAX(worth) FROM customers))"
+
+
+@pytest.mark.parametrize("test", ["<>", "<", ">="])
+def test_so_do_conditions_by_the_recipients_numbers_on_a_table_of_the_same_owner(
+    federation: Federation, test: str
+) -> None:
+    """The agent does not know the number, so that it takes all rows of staff. North has chosen it."""
+    catalog = federation.catalog
+    assert refused([TWICE.format(SCALAR.format(test), "", "staff")], catalog, federation) == "differences"
+
+
+def test_a_number_in_the_text_is_one_that_the_agent_knows(federation: Federation) -> None:
+    staff = "(SELECT ssn FROM staff WHERE room <> 7)"
+    assert refused([TWICE.format(staff, "", "staff")], federation.catalog, federation) == "differences"
