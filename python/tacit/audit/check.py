@@ -81,9 +81,9 @@ def question(
     tables = checked_tables(query, recipients, catalog, me)
     if not tables:
         return None
-    for table in tables:
-        if any(table.name in kept for kept in _kept(query, catalog)):
-            raise unclear(table, "a kept table")
+    mine = {each.name for each in catalog.tables if each.owner == me}
+    if any(mine.intersection(kept) for kept in _kept(query, catalog)):
+        raise unclear(tables[0], "a kept table")
     hash, others = question_hash(query, catalog, recipients), frozenset(recipients) - {me}
     worded = [_worded(query, others, table, me) for table in tables if _is_worded(table)]
     if len(worded) == len(tables):

@@ -236,13 +236,16 @@ def _weights(
         for other in ruled.all
         if item.role in ("value", "aggregate", "group", "count")
         and (item.instance != other or (other in ruled.merged and each.function == "sum" and found.linear))
-        and (who := _knows(item, other, function, below, recipients))
+        and (who := _knows(item, other, function if found.linear else None, below, recipients))
         and not listed(other, item.instance, _name(item))
     )
 
 
-def _knows(item: Item, other: Instance, function: Function, below: State, recipients: tuple[str, ...]) -> str:
-    """A recipient that knows a value beside rows that another instance, or its own one, decides; "" if none does."""
+def _knows(item: Item, other: Instance, function: Function | None, below: State, recipients: tuple[str, ...]) -> str:
+    """A recipient that knows a value beside rows that another instance, or its own one, decides; "" if none does.
+
+    function: of multiples of the value, which its owner may name; None for one of anything else, as of powers.
+    """
     mine, beside = item.instance, (item.instance, other) in below.beside
     if mine.owner in recipients and mine.owner != other.owner:
         return mine.owner if beside else ""
@@ -252,7 +255,8 @@ def _knows(item: Item, other: Instance, function: Function, below: State, recipi
     who = next((each for each in others if sees(mine, item.column, each)), "")
     if item.column is None:
         return who if beside else ""
-    named = mine.owner == other.owner and not _shows_only(terms_of(mine.table, item.column), function)
+    whole = function is None or _shows_only(terms_of(mine.table, item.column), function)
+    named = mine.owner == other.owner and not whole
     return who if (beside or mine == other) and not named else ""
 
 

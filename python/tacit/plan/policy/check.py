@@ -59,9 +59,9 @@ def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], tod
     try:
         return _judged(relation, tables, catalog, recipients)
     except PolicyRefusal as refusal:
-        summed = (
-            with_sums_of_groups(relation, catalog.parties[0]) if refusal.problem.rule == "differences" else relation
-        )
+        if refusal.problem.rule != "differences":
+            raise
+        summed = with_sums_of_groups(relation, catalog.nodes[0])
         if summed == relation:
             raise
         try:

@@ -149,8 +149,8 @@ class Derivation:
         bound = [each for each in made if protected(each.table, self.recipients)]
         closed = frozenset(Item(each, None, "kept") for each in bound if not wholly_open(each.table, self.recipients))
         whole = frozenset(made) - {each.instance for each in closed}
-        sources = {each.field.name: _sources(each, whole) for each in table.columns}
-        columns = {name: Derived(sources[source]) for name, source in scan.columns}
+        known = {each.field.name: _kept_value(each, whole) for each in table.columns}
+        columns = {name: known[source] for name, source in scan.columns}
         return State(scan, columns, closed, one=whole, identity=whole)
 
     def _filter(self, below: State, predicate: Expr) -> State:
@@ -201,6 +201,15 @@ class Derivation:
         unknown = frozenset(each for each in below.one if protected(each.table, self.recipients))
         unknown = frozenset(each for each in unknown if not all_seen(each, below.rows, self.recipients))
         return replace(whole, limited=below.limited | unknown)
+
+
+def _kept_value(kept: KeptColumn, made: Iterable[Instance]) -> Derived:
+    """A column of a kept table: a copy of a table's column, or numbers that its maker may have chosen."""
+    items = _sources(kept, made)
+    values = [each for each in kept.uses or () if each.source.column is not None]
+    copied = [(each.instance.number, each.column) for each in items if each.column is not None]
+    is_copy = len(values) == len(copied) == 1 and {*values[0].through} <= {"group"}
+    return Derived(items, plain=copied[0]) if is_copy else Derived(items, told=True)
 
 
 def _sources(kept: KeptColumn, made: Iterable[Instance]) -> Items:

@@ -181,7 +181,10 @@ class Expressions:
         )
 
     def _beside(self, one: Derived, other: Derived) -> Items:
-        """Columns that are compared with others: with those of other tables only where their owners say so."""
+        """Columns that are compared with others: with those of other tables only where their owners say so.
+
+        What is computed on either side may be any number, as one in the text may.
+        """
         if other.constant and one != other:
             return self._closed_to(one)
         found: set[Item] = set()
@@ -193,7 +196,7 @@ class Expressions:
             missing = sorted(named - partners)
             if missing:
                 found.add(replace(each, role="with", function=None, detail=missing[0]))
-            elif not named:
+            elif not named or one.plain is None or other.plain is None:
                 found |= self._closed_to(replace(one, items=frozenset({each})))
         return frozenset(found)
 
@@ -259,7 +262,7 @@ def _together(parts: list[Derived]) -> Derived:
         all(each.linear for each in parts),
         all(each.constant for each in parts),
         conditions=conditions,
-        told=all(each.told for each in parts),
+        told=any(each.told for each in parts),
         mixed=any(each.mixed for each in parts),
         moved=any(each.moved for each in parts),
         optional=frozenset().union(*(each.optional for each in parts)),

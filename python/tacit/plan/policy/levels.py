@@ -30,7 +30,7 @@ from tacit.plan.algebra.relations import (
 )
 from tacit.plan.algebra.trees import over_children
 from tacit.plan.algebra.types import Boolean, Field, Integer
-from tacit.plan.facts.fields import field_of, names
+from tacit.plan.facts.fields import field_of, fields, names
 
 ADDED: dict[AggregateFunction, AggregateFunction] = {
     "count": "sum",
@@ -56,7 +56,7 @@ def with_sums_of_groups(relation: Relation, party: str) -> Relation:
     party: who would compute the numbers of the sets, which everybody knows.
     """
     if isinstance(relation, Union) and (sets := _sets(relation)):
-        return _summed(sets, party)
+        return _summed(relation, sets, party)
     return over_children(relation, lambda each: with_sums_of_groups(each, party))
 
 
@@ -86,7 +86,7 @@ def _is_itself(name: str, value: Expr) -> bool:
     return isinstance(value, Literal) or (isinstance(value, ColumnRef) and value.name == name)
 
 
-def _summed(sets: Sequence[_Set], party: str) -> Relation:
+def _summed(union: Union, sets: Sequence[_Set], party: str) -> Relation:
     first = sets[0].groups
     keys = tuple(dict.fromkeys(key for each in sets for key in each.groups.keys))
     places = {key: place for each in sets for key, place in zip(each.groups.keys, each.groups.positions, strict=False)}
@@ -112,17 +112,17 @@ def _summed(sets: Sequence[_Set], party: str) -> Relation:
         for each in fine.aggregations
     )
     groups = Aggregate(Project(rows, tuple(outputs)), (level, *keys), sums, (None, *fine.positions))
-    return Project(groups, tuple((name, _shown(name, sets, groups, level)) for name, _ in sets[0].outputs))
+    return Project(groups, tuple((each.name, _shown(each, sets, groups, level)) for each in fields(union)))
 
 
-def _shown(name: str, sets: Sequence[_Set], groups: Aggregate, level: str) -> Expr:
+def _shown(output: Field, sets: Sequence[_Set], groups: Aggregate, level: str) -> Expr:
     """An output: a key, an aggregate, or what GROUPING says, which each set has its own constant for."""
-    if name in names(groups):
-        return reference(field_of(groups, name))
-    found = [dict(each.outputs)[name] for each in sets]
+    if output.name in names(groups):
+        return reference(field_of(groups, output.name))
+    found = [dict(each.outputs)[output.name] for each in sets]
     column = reference(field_of(groups, level))
     return reduce(
-        lambda rest, at: Call("if", (_is(column, at), found[at], rest), found[at].type, False),
+        lambda rest, at: Call("if", (_is(column, at), found[at], rest), output.type, output.nullable),
         range(len(found) - 1),
         found[-1],
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from tacit.plan.algebra.relations import KeptScan
 from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.catalog import Table
 from tacit.plan.facts.terms import Function, Way
@@ -158,13 +159,18 @@ def _of_closed(table: Table, recipients: tuple[str, ...]) -> list[Problem]:
     return [Problem("closed", table.owner, table.name, None, "count", sentence, first)]
 
 
+def _is_beyond(instance: Instance, table: Table) -> bool:
+    """Whether a table's owner does not see which rows these are: of another owner, or kept ones of its own."""
+    return instance.owner != table.owner or isinstance(instance.scan, KeptScan)
+
+
 def _of_several(table: Table, state: State, recipients: tuple[str, ...]) -> list[Problem]:
-    """A table that is aggregated more than once, where other owners' tables decide of which rows.
+    """A table that is aggregated more than once, where other owners' tables or kept ones decide of which rows.
 
     Two sums may differ by few units. Its owner, who compares sets of rows, does not know these.
     """
     times = [(each, one) for each in state.sums for one in each.merged if one.table.name == table.name]
-    chosen = [item for each, _ in times for item in ordered(each.chosen) if item.instance.owner != table.owner]
+    chosen = [item for each, _ in times for item in ordered(each.chosen) if _is_beyond(item.instance, table)]
     if len(times) < 2 or not chosen:
         return []
     first = chosen[0]
