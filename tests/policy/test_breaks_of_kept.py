@@ -224,6 +224,23 @@ def test_a_query_that_doubles_is_refused_before_rules_are_asked() -> None:
             compile_query(text, TWO, ("c",))
 
 
+def test_steps_that_nothing_reads_are_counted() -> None:
+    """Each was below the limit of one query, and a text of some thousand characters had any number of them."""
+    doubled = "".join(f", a{i} AS (SELECT x.age FROM a{i - 1} x, a{i - 1} y WHERE x.age = y.age)" for i in range(1, 5))
+    unused = "".join(f", u{i} AS (SELECT age FROM a4 WHERE age < {i})" for i in range(120))
+    query = f"WITH a0 AS (SELECT age FROM ages){doubled}{unused} SELECT age FROM ages"
+    for text in (query, of_rows(query, (), "age")):
+        with pytest.raises(QueryError, match="the steps of the query have more than 2,048 operators") as caught:
+            compile_query(text, TWO, ("c",))
+        place = caught.value.position
+        assert place is not None and place[1] < len(query) / 5, "it ends at the limit, and not behind the last step"
+
+
+def test_a_chain_of_steps_is_a_query() -> None:
+    chain = "".join(f", a{i} AS (SELECT age + 1 AS age FROM a{i - 1} WHERE age < {i})" for i in range(1, 30))
+    assert compile_query(of_rows(f"WITH a0 AS (SELECT age FROM ages){chain} SELECT id FROM ages", (), "id"), TWO, ("c",))
+
+
 def test_a_program_reads_few_queries() -> None:
     declared = {f"x{i}": Declared((8,), "int64", 0, 120) for i in range(17)}
     arrays = {f"x{i}": RowArray("SELECT age FROM ages" + " " * i, (), "age") for i in range(17)}
