@@ -64,7 +64,7 @@ def kept_by(statement: str, catalog: Catalog = CATALOG) -> Catalog:
     unique, rows = tuple(map(frozenset, about.unique)), int(step.rows_bound.replace(",", ""))
     kept = KeptTable(
         step.operator.table, "1f" * 16, columns, rows, False, about.single, unique, about.owners, about.tables,
-        "0" * 64, statement, about.presence, exact=about.exact, told=about.told,
+        "0" * 64, statement, about.presence, exact=about.exact, told=about.told, program=about.program,
     )  # fmt: skip
     return replace(catalog, kept=(*catalog.kept, kept))
 
