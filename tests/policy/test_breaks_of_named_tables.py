@@ -66,8 +66,7 @@ def listing(of: Catalog, *texts: str) -> Catalog:
 
 BIGGER = replace(GRADE, field=replace(GRADE.field, type=Integer(0, 20, "BIGINT")))
 OTHERS: dict[str, tuple[Table, str]] = {
-    "whose": (replace(PEOPLE, owner="c"), "a query of the program reads c.people, and the program was traced with "
-              "b.people"),
+    "whose": (replace(PEOPLE, owner="c"), "a query of the program reads c.people, and was traced with b.people"),
     "type": (replace(PEOPLE, columns=(PAY, BIGGER)), "b.people has grade as BIGINT from 0 to 20, and the program was "
              "traced with INTEGER from 0 to 20"),
     "bounds": (replace(PEOPLE, columns=(PAY, column("grade", Integer(0, 9, "INTEGER")))), "INTEGER from 0 to 9, and"),
@@ -100,12 +99,29 @@ def test_a_text_says_no_other_owner_than_there_is() -> None:
     said = json.loads(asked(here))
     said["rows"][0]["tables"][0]["owners"] = ["c"]
     text = json.dumps(said, sort_keys=True, separators=(",", ":"))
-    with pytest.raises(QueryError, match=r"reads b\.people, and the program was traced with c\.people"):
+    with pytest.raises(QueryError, match=r"reads b\.people, and was traced with c\.people"):
         compile_query(text, listing(here, text), ("a",))
     said["rows"][0]["tables"] = []
     text = json.dumps(said, sort_keys=True, separators=(",", ":"))
-    with pytest.raises(QueryError, match=r"reads b\.people, and the program was traced with no table"):
+    with pytest.raises(QueryError, match=r"reads b\.people, and was traced with no table"):
         compile_query(text, listing(here, text), ("a",))
+
+
+def test_what_a_text_says_of_tables_stays_within_one_sentence() -> None:
+    """Names may be as long as a text, and may have lines of their own."""
+    here, long = federation(), "x" * 10_000 + chr(10) + "refused by nobody"
+    (table,) = json.loads(asked(here))["rows"][0]["tables"]
+    wrong = [
+        [{**table, "owners": [long]}], [{**table, "table": long}], [{**table, "table": long, "kept": long}],
+        [table] * 5000, [{**table, "columns": [["pay", long], ["grade", long]]}],
+        [{**table, "columns": [*table["columns"], [long, long]]}], [{**table, "owners": []}],
+    ]  # fmt: skip
+    for tables in wrong:
+        said = json.loads(asked(here))
+        said["rows"][0]["tables"] = tables
+        with pytest.raises(QueryError, match="; trace it again, and owners") as caught:
+            compile_query(json.dumps(said, sort_keys=True, separators=(",", ":")), here, ("a",))
+        assert len(str(caught.value)) < 600 and str(caught.value).isprintable()
 
 
 def test_names_of_several_tables_are_those_tables() -> None:
@@ -147,7 +163,7 @@ def test_kept_tables_are_named_with_whose_data_is_in_them() -> None:
     assert compile_query(first, listing(here, first), ("a",)).steps
     there = federation(replace(PEOPLE, owner="c"), kept=(kept("c"),))
     assert digest(first) != digest(asked(there, query))
-    with pytest.raises(QueryError, match=r"reads the kept table old \(1f1f1f1f\) of c, and the program was traced"):
+    with pytest.raises(QueryError, match=r"reads the kept table old \(1f1f1f1f\) of c, and was traced"):
         compile_query(first, listing(there, first), ("a",))
     narrow = KeptColumn(Field("pay", Integer(0, 999, "INTEGER"), False), Kind("bits", 10, False, False), frozenset())
     again = federation(kept=(kept("b", columns=(replace(narrow, uses=kept("b").columns[0].uses),)),))

@@ -15,6 +15,10 @@ from tacit.plan.facts.catalog import Catalog, KeptTable, Table
 from tacit.plan.facts.row_arrays import read_tables
 from tacit.plan.programs.queries import NamedQuery, ReadTable
 
+MOST_SAID = 4
+MOST_CHARACTERS = 100
+"""Of a name or a type, in a sentence that refuses it."""
+
 
 def named_query(query: str, relation: Relation, catalog: Catalog) -> NamedQuery:
     """A query as programs name it. relation: what it means."""
@@ -31,15 +35,26 @@ def check_named(asked: NamedQuery, relation: Relation, catalog: Catalog) -> None
     again = "; trace it again, and owners that list it list the new hash."
     changed = [(old, new) for old, new in zip(asked.tables, found, strict=False) if old != new]
     if len(found) != len(asked.tables) or not changed:
-        read, named = (" and ".join(each.title for each in tables) or "no table" for tables in (found, asked.tables))
-        raise QueryError(f"a query of the program reads {read}, and the program was traced with {named}{again}")
+        read, named = _listed(found), _listed(asked.tables)
+        raise QueryError(f"a query of the program reads {read}, and was traced with {named}{again}")
     old, new = changed[0]
     if new.id is not None and new.name == old.name and new.id != old.id:
         raise QueryError(f"the kept table {new.name} is not the one that the program was traced with{again}")
-    if (new.name, new.owners) != (old.name, old.owners):
+    if (new.name, new.owners, new.id) != (old.name, old.owners, old.id):
         of = f"{new.title} of {' and '.join(new.owners)}" if new.id is not None else new.title
-        raise QueryError(f"a query of the program reads {of}, and the program was traced with {old.title}{again}")
+        raise QueryError(f"a query of the program reads {of}, and was traced with {_said(old.title)}{again}")
     raise QueryError(f"{new.title} {_differing(old, new)}{again}")
+
+
+def _listed(tables: tuple[ReadTable, ...]) -> str:
+    """Some tables by their names."""
+    more = f" and {len(tables) - MOST_SAID:,} more" if len(tables) > MOST_SAID else ""
+    return " and ".join(_said(each.title) for each in tables[:MOST_SAID]) + more or "no table"
+
+
+def _said(text: str) -> str:
+    """What a program's text says of a table, in a sentence: its author may have written anything."""
+    return text if text.isprintable() and len(text) <= MOST_CHARACTERS else f"{text[:MOST_CHARACTERS]!r} ..."
 
 
 def _differing(old: ReadTable, new: ReadTable) -> str:
@@ -47,11 +62,11 @@ def _differing(old: ReadTable, new: ReadTable) -> str:
     before, now = dict(old.columns), dict(new.columns)
     for name in dict.fromkeys((*now, *before)):
         if name not in now:
-            return f"has no column {name}, which it had when the program was traced"
+            return f"has no column {_said(name)}, which it had when the program was traced"
         if name not in before:
             return f"has a column {name}, which it had not when the program was traced"
         if now[name] != before[name]:
-            return f"has {name} as {now[name]}, and the program was traced with {before[name]}"
+            return f"has {name} as {_said(now[name])}, and the program was traced with {_said(before[name])}"
     return "has its columns in another order than when the program was traced"
 
 
