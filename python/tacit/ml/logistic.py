@@ -100,13 +100,13 @@ class LogisticRegression(Classifier):
     def _sgd(self, x: Any, target: Any, penalty: Any) -> Any:
         weights = np.zeros((x.shape[1], target.shape[1]))
         for place, rows in enumerate(batches(len(x), self.batch_size, self.steps, self.random_state), 1):
-            slope = self._gradient(x[rows], target[rows], self.learning_rate * penalty, weights, self.learning_rate)
+            slope = self._gradient(x[rows], target[rows], penalty, weights, self.learning_rate)
             weights = weights - slope if place % CUT_EVERY else self._cut(weights - slope)
         return self._cut(weights)
 
     def _gradient(self, x: Any, target: Any, penalty: Any, weights: Any, rate: float = 1.0) -> Any:
-        """The slope of the mean loss, times a rate that the penalty has already."""
-        return x.T @ (self._chances(x @ weights) - target) * (rate / len(x)) + penalty * weights
+        """The slope of the mean loss, times a rate: with the penalty added before, it is cut once."""
+        return (x.T @ (self._chances(x @ weights) - target) + len(x) * penalty * weights) * (rate / len(x))
 
     def _chances(self, scores: Any) -> Any:
         return np.sigmoid(scores) if self.classes == 2 else np.softmax(scores, axis=1)

@@ -698,13 +698,14 @@ fn without_zeros<B: Told>(views: Vec<View>, call: &Call) -> Vec<View> {
     let lengths: Vec<usize> = call
         .shared
         .iter()
-        .filter(|shared| shared.cell.is_none() && shared.rows % 64 != 0)
+        .filter(|shared| shared.cell.is_none())
         .map(|shared| shared.rows)
         .flat_map(|rows| {
             // Planes that are dealt are of the rows of one third.
             let thirds = (0..3).map(move |dealer| third(rows, dealer).len()).filter(|_| call.name == "truncate_apart");
             thirds.chain([rows])
         })
+        .filter(|rows| rows % 64 != 0)
         .collect();
     let is_padding = |part: &Part, bit: usize| {
         B::FILLED
