@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
@@ -140,6 +141,37 @@ def test_owners_rules(folder: Path) -> None:
     assert scores(folder).array().offered.name == "scores(score,age,ill)"
     with pytest.raises(tacit.PolicyError, match="age"):
         fed.sql("SELECT SUM(age) AS s FROM scores", to="hospital_b")
+
+
+def test_results_of_a_listed_program_are_kept_and_asked(folder: Path) -> None:
+    """The refusal says the hash that the owner lists. Recipients may ask what they could compute of the results."""
+
+    def doubled(age: Any, there: Any) -> Any:
+        return {"twice": age * 2, "there": there}
+
+    def keep() -> None:
+        fed = connected(folder)
+        fed.keep("twice", fed.program(doubled)(*fed.rows(query).padded_array("age")), ["twice", "valid"])
+
+    query = "SELECT age FROM scores WHERE ill"
+    offer(folder, f'allow = ["p:{"0" * 64}"]')
+    with pytest.raises(tacit.PolicyError, match=r"allow: the columns scores\.age, scores\.ill are open to") as caught:
+        keep()
+    listed = re.findall(r"p:[0-9a-f]{64}", str(caught.value))[-1]
+    offer(folder, f'allow = ["{listed}"]')
+    keep()
+    fed, asked = connected(folder), "SELECT SUM(twice) AS s, COUNT(*) AS n FROM twice WHERE valid AND twice > 80"
+    young = [int(age) for age, ill in zip(AGE, ILL, strict=True) if ill and age > 40]
+    assert fed.sql(asked, to="hospital_b").rows() == [(2 * sum(young), len(young))]
+    rule = (
+        "hospital_a's rule: the columns scores.age, scores.ill, of which a program has made twice, may be computed on"
+    )
+    assert rule in " ".join(str(fed.explain(asked, to="hospital_b")).split())
+    with pytest.raises(tacit.PolicyError, match="recipient: registry is no recipient of the columns scores"):
+        fed.sql(asked, to="registry")
+    offer(folder, f'allow = ["p:{"0" * 64}"]')
+    with pytest.raises(tacit.PolicyError, match=f'kept: .* not to {listed}; .* write "{listed}" in allow'):
+        connected(folder).sql(asked, to="hospital_b")
 
 
 def test_an_open_table_is_open_to_programs(folder: Path) -> None:

@@ -30,7 +30,6 @@ UNREACHED = {
     "sql/text.py, _syntax_error": "text without words, which a golden file cannot hold: tests/sql/test_refusals.py",
     "plan/facts/kinds.py, hashes": "more than 2^44 strings: tests/plan/test_bounds.py",
     "plan/facts/kinds.py, kind_of": "strings of kept tables: tests/plan/test_kept.py",
-    "plan/facts/row_arrays.py, of": "names of rows in programs: tests/programs/test_rows_placing.py",
     "plan/facts/row_arrays.py, row_column": "programs read columns: tests/programs/test_rows_placing.py",
     "plan/facts/table_arrays.py, _column": "programs read columns: tests/agent/test_program_tables.py",
     "plan/facts/table_arrays.py, table_array": "programs read columns: tests/agent/test_program_tables.py",
@@ -47,6 +46,7 @@ UNREACHED = {
     "plan/place_rows.py, bound_rows": "rows beneath programs: tests/programs/test_rows_placing.py",
     "plan/place_rows.py, column": "rows beneath programs: tests/programs/test_rows_placing.py",
     "plan/place_rows.py, no_queries": "rows beneath programs: tests/programs/test_rows_placing.py",
+    "plan/read_tables.py, check_named": "rows beneath programs: tests/policy/test_breaks_of_named_tables.py",
     "plan/place_rows.py, rows": "rows beneath programs: tests/programs/test_rows_placing.py",
     "plan/rules/matching.py, refuse_full_join": "asked whether it refuses; its sentence goes to nobody",
 }

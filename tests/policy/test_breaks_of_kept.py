@@ -16,14 +16,15 @@ from tacit.plan.algebra.types import Field, Integer
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, Column, KeptColumn, KeptTable, Table
 from tacit.plan.facts.kinds import Kind
-from tacit.plan.facts.row_arrays import RowArray
 from tacit.plan.facts.terms import DEFAULT_FUNCTIONS, ArrayTerms, ColumnTerms, Terms, Way, open_terms
 from tacit.plan.physical.placed import KeepStep
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.plan.programs.graph import Settings
 from tacit.plan.programs.identity import NODES as ROWS_OF_NODES
 from tacit.plan.programs.identity import Source
-from tacit.sql import compile_query
+from tacit.plan.programs.queries import NamedQuery, RowArray
+from tacit.plan.read_tables import named_query
+from tacit.sql import bind_rows, compile_query
 
 NODES = ("a", "b", "c")
 SSN, W = Field("ssn", Integer(1, 1000, "INTEGER"), False), Field("w", Integer(0, 1 << 20, "INTEGER"), False)
@@ -63,7 +64,7 @@ def kept_by(statement: str, catalog: Catalog = CATALOG) -> Catalog:
     unique, rows = tuple(map(frozenset, about.unique)), int(step.rows_bound.replace(",", ""))
     kept = KeptTable(
         step.operator.table, "1f" * 16, columns, rows, False, about.single, unique, about.owners, about.tables,
-        "0" * 64, statement, about.presence, exact=about.exact, told=about.told,
+        "0" * 64, statement, about.presence, exact=about.exact, told=about.told, program=about.program,
     )  # fmt: skip
     return replace(catalog, kept=(*catalog.kept, kept))
 
@@ -180,20 +181,22 @@ SORTED = (
 )
 
 
-def of_rows(query: str, ids: tuple[str, ...], column: str) -> str:
+def of_rows(query: str, column: str, of: Catalog | None = TWO) -> str:
+    """The text of a program on rows. of: by what the query is bound; None for a query that is not."""
     declared = {"x": Declared((8,), "int64", 0, 120)}
-    source = Source(ROWS_OF_NODES, RowArray(query, ids, column).text)
+    named = NamedQuery(query, ()) if of is None else named_query(query, bind_rows(query, of), of)
+    source = Source(ROWS_OF_NODES, RowArray(named, column).text, named)
     return Program(lambda x: {"x": x}, declared, Settings()).text({"x": source})
 
 
 @pytest.mark.parametrize("query", SORTED)
 def test_what_sorts_rows_stays_behind_them_where_they_are_kept(query: str) -> None:
     """a read ages in the order of pay, of which it is no recipient: keeping one column had lost the others."""
-    assert refused(of_rows(query, (), "age"), TWO) == "recipient"
-    catalog = kept_by("CREATE TABLE k (x) AS " + of_rows(query, (), "age"), TWO)
+    assert refused(of_rows(query, "age"), TWO) == "recipient"
+    catalog = kept_by("CREATE TABLE k (x) AS " + of_rows(query, "age"), TWO)
     made = {(each.table, each.column) for each in catalog.kept[0].sources}
     assert ("pay", "pay") in made or ("pay", "id") in made
-    assert refused(of_rows("SELECT x FROM k", ("1f" * 16,), "x"), catalog) == "recipient"
+    assert refused(of_rows("SELECT x FROM k", "x", catalog), catalog) == "recipient"
 
 
 def test_readers_of_columns_are_told_nothing_beneath_programs() -> None:
@@ -204,8 +207,8 @@ def test_readers_of_columns_are_told_nothing_beneath_programs() -> None:
     read = replace(pay, columns=(replace(PAY.columns[0], readers=frozenset(NODES)), PAY.columns[1]))
     catalog = replace(TWO, tables=(replace(ages, columns=readable), read))
     query = "SELECT a.age FROM ages a LEFT JOIN pay p ON a.id = p.id"
-    plan = compile_query(of_rows(query, (), "age"), catalog, ("c",))
-    hidden = compile_query(of_rows(query, (), "age"), replace(TWO, tables=(ages, pay)), ("c",))
+    plan = compile_query(of_rows(query, "age", catalog), catalog, ("c",))
+    hidden = compile_query(of_rows(query, "age"), replace(TWO, tables=(ages, pay)), ("c",))
     assert [type(each) for each in plan.steps] == [type(each) for each in hidden.steps]
     assert [each.kind for each in plan.disclosures] == [each.kind for each in hidden.disclosures]
     assert plan.catalog is not None
@@ -219,15 +222,32 @@ def test_a_query_that_doubles_is_refused_before_rules_are_asked() -> None:
     """Some hundred characters took a reader minutes, beneath a program as well as alone."""
     steps = "".join(f", a{i} AS (SELECT x.age FROM a{i - 1} x JOIN a{i - 1} y ON x.age = y.age)" for i in range(1, 30))
     query = f"WITH a0 AS (SELECT age FROM ages){steps} SELECT age FROM a29"
-    for text in (query, of_rows(query, (), "age")):
+    for text in (query, of_rows(query, "age", None)):
         with pytest.raises(QueryError, match="the query has more than 1,024 operators"):
             compile_query(text, TWO, ("c",))
 
 
+def test_steps_that_nothing_reads_are_counted() -> None:
+    """Each was below the limit of one query, and a text of some thousand characters had any number of them."""
+    doubled = "".join(f", a{i} AS (SELECT x.age FROM a{i - 1} x, a{i - 1} y WHERE x.age = y.age)" for i in range(1, 5))
+    unused = "".join(f", u{i} AS (SELECT age FROM a4 WHERE age < {i})" for i in range(120))
+    query = f"WITH a0 AS (SELECT age FROM ages){doubled}{unused} SELECT age FROM ages"
+    for text in (query, of_rows(query, "age", None)):
+        with pytest.raises(QueryError, match="the steps of the query have more than 2,048 operators") as caught:
+            compile_query(text, TWO, ("c",))
+        place = caught.value.position
+        assert place is not None and place[1] < len(query) / 3, "it ends at the limit, and not behind the last step"
+
+
+def test_a_chain_of_steps_is_a_query() -> None:
+    chain = "".join(f", a{i} AS (SELECT age + 1 AS age FROM a{i - 1} WHERE age < {i})" for i in range(1, 30))
+    assert compile_query(of_rows(f"WITH a0 AS (SELECT age FROM ages){chain} SELECT age FROM ages", "age"), TWO, ("c",))
+
+
 def test_a_program_reads_few_queries() -> None:
     declared = {f"x{i}": Declared((8,), "int64", 0, 120) for i in range(17)}
-    arrays = {f"x{i}": RowArray("SELECT age FROM ages" + " " * i, (), "age") for i in range(17)}
-    sources = {name: Source(ROWS_OF_NODES, each.text) for name, each in arrays.items()}
+    arrays = {f"x{i}": RowArray(NamedQuery("SELECT age FROM ages" + " " * i, ()), "age") for i in range(17)}
+    sources = {name: Source(ROWS_OF_NODES, each.text, each.rows) for name, each in arrays.items()}
     text = Program(lambda **columns: sum(columns.values()), declared, Settings()).text(sources)
     with pytest.raises(QueryError, match="reads the rows of 17 queries, and at most 16"):
         compile_query(text, TWO, ("c",))

@@ -34,7 +34,7 @@ from tacit.plan.programs.operations import Input, Narrow, Widen
 from tacit.plan.programs.optimiser import optimised
 from tacit.plan.programs.reading import read
 from tacit.plan.programs.refusals import ProgramError
-from tacit.sql.bind import MOST_OPERATORS
+from tacit.sql.bind import MOST_BOUND, MOST_OPERATORS
 
 from .running import SEED, compare
 from .test_placing import placed
@@ -259,7 +259,8 @@ def test_limits_are_documented() -> None:
     page = (Path(__file__).parents[2] / "docs" / "numpy.md").read_text(encoding="utf-8")
     most = (
         limits.MOST_TEXT, limits.MOST_NODES, limits.MOST_OPERANDS, limits.MOST_ENDS, limits.MOST_QUERIES,
-        MOST_OPERATORS, limits.MOST_ELEMENTS, limits.MOST_PUBLIC, limits.MOST_DIGITS, limits.MOST_ERROR,
+        limits.MOST_QUERY, MOST_OPERATORS, MOST_BOUND, limits.MOST_ELEMENTS, limits.MOST_PUBLIC, limits.MOST_DIGITS,
+        limits.MOST_ERROR,
     )  # fmt: skip
     section = page.split("## Limits\n")[1].split("\n## ")[0]
     assert [int(each.replace(",", "")) for each in re.findall(r"\| ([\d,]+)", section)] == [*most]

@@ -11,7 +11,7 @@ import pytest
 
 from tacit.array.declared import Declared
 from tacit.array.program import Program
-from tacit.plan import explain_text
+from tacit.plan import explain_text, learnt
 from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.types import Boolean, Decimal, Field
 from tacit.plan.facts.arrays import OfferedArray
@@ -19,9 +19,10 @@ from tacit.plan.facts.catalog import Catalog, KeptColumn, KeptTable
 from tacit.plan.facts.kinds import Kind
 from tacit.plan.facts.terms import ArrayTerms
 from tacit.plan.physical.placed import KeepStep, PlacedPlan, ProgramStep
+from tacit.plan.policy.programs import program_hash
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.plan.programs.graph import Settings
-from tacit.plan.programs.identity import Source
+from tacit.plan.programs.identity import Source, digest
 from tacit.sql import compile_query
 
 ANY = ArrayTerms(frozenset({"program"}), frozenset({"a"}), None)
@@ -94,13 +95,16 @@ def test_names_are_those_of_no_other_table() -> None:
 @pytest.mark.parametrize(
     ("terms", "sentence"),
     [
-        (replace(ANY, ways=frozenset()), 'b: closed: .*b has to write use = \\["program"\\] and programs = "any"'),
-        (replace(ANY, programs=frozenset()), "b: kept: the array points is open to no program"),
-        (replace(ANY, programs=frozenset({"p:1"})), "b: kept: the array points is open to certain programs alone, and"),
+        (replace(ANY, ways=frozenset()), 'b: closed: .*b has to write use = \\["program"\\] at'),
+        (
+            replace(ANY, programs=frozenset()),
+            'b: allow: the array points is open to no program, .* write "p:.*" in allow',
+        ),
+        (replace(ANY, programs=frozenset({"p:1"})), "b: allow: the array points is open to certain programs, and not"),
         (replace(ANY, until=date(2020, 1, 1)), "b: until: the array points was offered until 2020-01-01"),
     ],
 )
-def test_only_what_any_program_may_compute_on_is_kept(terms: ArrayTerms, sentence: str) -> None:
+def test_only_what_the_program_may_compute_on_is_kept(terms: ArrayTerms, sentence: str) -> None:
     with pytest.raises(PolicyRefusal, match=sentence):
         placed(keeping(), replace(CATALOG, arrays=(replace(X, terms=terms),)))
 
@@ -115,11 +119,49 @@ def table() -> KeptTable:
         for each, kind in zip(keep.about.fields, kinds, strict=True)
     )
     return KeptTable(
-        "moved", "0" * 32, columns, 6, False, False, (), ("b",), ("points",), "0" * 64, keeping(), (), exact=True
-    )
+        "moved", "0" * 32, columns, 6, False, False, (), ("b",), ("points",), "0" * 64, keeping(), (), exact=True,
+        told=True, program=keep.about.program,
+    )  # fmt: skip
 
 
 QUERY = "SELECT SUM(up) AS total FROM moved WHERE above"
+HASH = program_hash(digest(program(shifted)))
+LISTED = replace(CATALOG, arrays=(replace(X, terms=replace(ANY, programs=frozenset({HASH}))),))
+
+
+def test_a_listed_program_is_kept_and_asked_as_it_would_be_revealed() -> None:
+    """Who may see all results can compute on them alone: so the same hash and recipients are needed, and no more."""
+    assert placed(program(shifted), LISTED).ruling.allowances and placed(keeping(), LISTED).ruling.allowances
+    kept = replace(LISTED, kept=(table(),))
+    assert placed(QUERY, kept).steps
+    for to in ("c", "b"):
+        others = (to, "a") if to == "b" else (to,)
+        allowed = to == "b"
+        for text in (program(shifted), QUERY):
+            if allowed:
+                assert compile_query(text, kept, others).steps
+                continue
+            with pytest.raises(PolicyRefusal, match=f"b: recipient: {to} is no recipient of the array points"):
+                compile_query(text, kept, others)
+
+
+def test_of_results_of_results_no_program_is_known() -> None:
+    """A table that SQL makes of results is what no owner has listed."""
+    again = replace(table(), name="again", program=None, query="CREATE TABLE again AS SELECT up, above FROM moved")
+    asked = QUERY.replace("moved", "again")
+    assert placed(asked, replace(CATALOG, kept=(again,))).steps, "any program may compute on it"
+    with pytest.raises(PolicyRefusal, match="certain programs alone, and not to what is computed of results; ask b"):
+        placed(asked, replace(LISTED, kept=(again,)))
+
+
+def test_the_account_says_by_which_rules() -> None:
+    listed = "b's rule: the array points may be computed on (it lists this program)."
+    page = " ".join(explain_text(placed(keeping(), LISTED)).split())
+    assert f"Allowed by {listed}" in page
+    assert f"It is allowed by {listed}" in learnt(placed(keeping(), LISTED))
+    kept = placed(QUERY, replace(LISTED, kept=(table(),)))
+    of = "b's rule: the array points, of which a program has made moved, may be computed on (it lists this program)."
+    assert f"It is allowed by {of}" in learnt(kept) and f"Allowed by {of}" in " ".join(explain_text(kept).split())
 
 
 def test_sql_reads_it_under_the_rules_of_the_arrays_behind() -> None:
@@ -127,7 +169,12 @@ def test_sql_reads_it_under_the_rules_of_the_arrays_behind() -> None:
     page = " ".join(explain_text(placed(QUERY, kept)).split())
     assert "points of b" in page and "made of points" in page
     for terms, sentence in (
-        (replace(ANY, programs=frozenset()), "b: kept: moved is made of the array points, which b opens to certain"),
+        (replace(ANY, programs=frozenset()), "b: kept: moved is made of the array points, which b opens to no program"),
+        (
+            replace(ANY, programs=frozenset({"p:1"})),
+            f"to certain programs alone, and not to {HASH}; b has to write",
+        ),
+        (replace(ANY, ways=frozenset()), f'b has to write use = ..program.. and "{HASH}" in allow at'),
         (replace(ANY, recipients=frozenset()), "b: recipient: a is no recipient of the array points, of which moved"),
         (replace(ANY, until=date(2020, 1, 1)), "b: until: the array points, of which moved is made, was offered until"),
     ):

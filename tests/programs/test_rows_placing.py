@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,7 +16,7 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.algebra.types import Boolean, Decimal, Field, Integer, Varchar
 from tacit.plan.facts.catalog import Catalog, Column, KeptColumn, KeptTable, Table
 from tacit.plan.facts.kinds import Kind
-from tacit.plan.facts.row_arrays import RowArray, is_exact
+from tacit.plan.facts.row_arrays import is_exact
 from tacit.plan.facts.sources import Source as Origin
 from tacit.plan.facts.sources import Use
 from tacit.plan.facts.terms import ColumnTerms, Terms
@@ -25,6 +26,8 @@ from tacit.plan.policy.programs import program_hash
 from tacit.plan.policy.refusal import PolicyRefusal
 from tacit.plan.programs.graph import Settings
 from tacit.plan.programs.identity import NODES, Source, digest
+from tacit.plan.programs.queries import NamedQuery, RowArray
+from tacit.plan.read_tables import named_query
 from tacit.sql import bind_rows, compile_query
 
 ID = "1f" * 16
@@ -61,12 +64,18 @@ def catalog(table: Table = PEOPLE, found: KeptTable | None = None) -> Catalog:
 
 def text(function: Any, **columns: tuple[RowArray, Declared]) -> str:
     declared = {name: each for name, (_, each) in columns.items()}
-    sources = {name: Source(NODES, array.text) for name, (array, _) in columns.items()}
+    sources = {name: Source(NODES, array.text, array.rows) for name, (array, _) in columns.items()}
     return Program(function, declared, Settings()).text(sources)
 
 
-def ages(query: str = "SELECT age FROM young", ids: tuple[str, ...] = (ID,)) -> tuple[RowArray, Declared]:
-    return RowArray(query, ids, "age"), Declared((ROWS,), "int64", 18, 99)
+def rows(query: str, column: str | None = "age", of: Catalog | None = None) -> RowArray:
+    """A column of a query as it is bound now."""
+    known = of or catalog()
+    return RowArray(named_query(query, bind_rows(query, known), known), column)
+
+
+def ages(query: str = "SELECT age FROM young", of: Catalog | None = None) -> tuple[RowArray, Declared]:
+    return rows(query, of=of), Declared((ROWS,), "int64", 18, 99)
 
 
 def total(x: Any) -> Any:
@@ -97,7 +106,7 @@ def test_the_account_names_what_a_kept_table_was_made_of() -> None:
 
 
 def test_two_queries_are_one_behind_the_other() -> None:
-    both = text(lambda x, y: (x * y).sum(), x=ages(), y=ages("SELECT age FROM people", ()))
+    both = text(lambda x, y: (x * y).sum(), x=ages(), y=ages("SELECT age FROM people"))
     plan = placed(both)
     assert [each.id for each in plan.steps][:5] == [1, 2, 3, 4, 6]
     assert sum(isinstance(each, KeptStep) for each in plan.steps) == 1
@@ -130,17 +139,17 @@ def test_an_owner_lists_a_program_on_a_kept_table() -> None:
     other = replace(kept(), id="2e" * 16)
     with pytest.raises(QueryError, match="the kept table young is not the one that the program was traced with"):
         placed(asked, catalog(replace(PEOPLE, terms=listed), other))
-    again = text(total, x=ages(ids=("2e" * 16,)))
+    again = text(total, x=ages(of=catalog(found=other)))
     with pytest.raises(PolicyRefusal, match=r"allow: the column people\.age"):
         placed(again, catalog(replace(PEOPLE, terms=listed), other))
 
 
 def test_queries_tell_nodes_nothing_that_rules_do_not_allow() -> None:
-    asked = text(total, x=ages("SELECT age FROM people", ()))
+    asked = text(total, x=ages("SELECT age FROM people"))
     unsized = replace(PEOPLE, rows=None, exact=False)
     with pytest.raises(PolicyRefusal, match="b: sizes: people declares no number of rows to pad to"):
         placed(asked, catalog(unsized))
-    filtered = RowArray("SELECT age FROM people WHERE age < 40", (), "age"), Declared((ROWS,), "int64", 0, 99)
+    filtered = rows("SELECT age FROM people WHERE age < 40"), Declared((ROWS,), "int64", 0, 99)
     counted = replace(PEOPLE, consents=frozenset({"filter"}))
     plan = placed(text(total, x=filtered), catalog(counted))
     assert all(each.kind != "size" or each.site.name.endswith(".release") for each in plan.disclosures)
@@ -148,27 +157,27 @@ def test_queries_tell_nodes_nothing_that_rules_do_not_allow() -> None:
 
 WRONG: Mapping[str, tuple[tuple[RowArray, Declared], str]] = {
     "a column with NULL": (
-        (RowArray("SELECT seen FROM young", (ID,), "seen"), Declared((ROWS,), "int64", 18, 99)),
+        (rows("SELECT seen FROM young", "seen"), Declared((ROWS,), "int64", 18, 99)),
         "the column seen of the query may be NULL, and arrays have none; write COALESCE",
     ),
     "a column of strings": (
-        (RowArray("SELECT town FROM young", (ID,), "town"), Declared((ROWS,), "int64", 0, 1)),
+        (rows("SELECT town FROM young", "town"), Declared((ROWS,), "int64", 0, 1)),
         "the column town of the query is VARCHAR, and programs read whole numbers",
     ),
     "a column that is not there": (
-        (RowArray("SELECT age FROM young", (ID,), "bmi"), Declared((ROWS,), "int64", 0, 1)),
+        (rows("SELECT age FROM young", "bmi"), Declared((ROWS,), "int64", 0, 1)),
         "the query gives no column 'bmi'; its columns are: age",
     ),
     "other bounds": (
-        (RowArray("SELECT age FROM young", (ID,), "age"), Declared((ROWS,), "int64", 20, 99)),
+        (rows("SELECT age FROM young"), Declared((ROWS,), "int64", 20, 99)),
         "the program takes x for: .* from 20 to 99.*Trace it again with what the query gives",
     ),
     "other rows": (
-        (RowArray("SELECT age FROM young", (ID,), "age"), Declared((ROWS + 1,), "int64", 18, 99)),
+        (rows("SELECT age FROM young"), Declared((ROWS + 1,), "int64", 18, 99)),
         "Trace it again with what the query gives",
     ),
     "a table that is not kept": (
-        (RowArray("SELECT age FROM old", (), "age"), Declared((ROWS,), "int64", 18, 99)),
+        (RowArray(NamedQuery("SELECT age FROM old", ()), "age"), Declared((ROWS,), "int64", 18, 99)),
         "there is no table 'old'",
     ),
 }
@@ -191,11 +200,44 @@ def test_what_a_kept_table_does_not_say_is_closed() -> None:
 
 
 def test_names_of_rows_are_read_as_they_were_written() -> None:
-    name = RowArray('SELECT "a\nb" FROM t', (ID,), None)
-    assert RowArray.of(name.text) == name and name.text.isprintable()
-    for wrong in ("", "[]", '["q",["1"],2]', '["q", [],null]', '["q",[1],null]'):
+    named = rows('SELECT y."age"\nFROM young y JOIN people p ON y.age = p.age', None)
+    assert NamedQuery.of(json.loads(json.dumps(named.rows.json()))) == named.rows
+    assert [each.title for each in named.rows.tables] == ["b.people", "the kept table young (1f1f1f1f)"]
+    for column in ('a\n"b', "there", None):
+        array = replace(named, column=column)
+        assert RowArray.of(named.rows, array.text) == array and array.text.isprintable()
+    for wrong in ("", "[]", '"a', ' "a"', "1"):
         with pytest.raises(QueryError, match="names by no query"):
-            RowArray.of(wrong)
+            RowArray.of(named.rows, wrong)
+    with pytest.raises(QueryError, match="names by no query"):
+        RowArray.of(None, '"age"')
+
+
+SAID = rows("SELECT age FROM young").rows.json()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        [], "SELECT", {}, {**SAID, "query": 1}, {**SAID, "query": "x" * 20_000}, {**SAID, "more": 1},
+        {**SAID, "tables": [{}]}, {**SAID, "tables": [{**SAID["tables"][0], "kept": 7}]},
+        {**SAID, "tables": [{**SAID["tables"][0], "columns": [["age"]]}]},
+        {**SAID, "tables": [{**SAID["tables"][0], "owners": "b"}]},
+    ],
+)  # fmt: skip
+def test_rows_that_are_not_named_as_tables_are_one_sentence(wrong: Any) -> None:
+    said = {**json.loads(text(total, x=ages())), "rows": [wrong]}
+    with pytest.raises(QueryError, match="the text is no program: the rows of a query are not named as tables"):
+        placed(json.dumps(said, sort_keys=True, separators=(",", ":")))
+
+
+def test_a_text_has_the_rows_that_it_reads_once_and_no_others() -> None:
+    asked = text(lambda x, y: (x * y).sum(), x=ages(), y=ages())
+    (named,) = json.loads(asked)["rows"]
+    for listed in ([named, named], [], None):
+        said = {**json.loads(asked), "rows": listed}
+        with pytest.raises(QueryError, match="the text is no program"):
+            placed(json.dumps(said, sort_keys=True, separators=(",", ":")))
 
 
 @pytest.mark.parametrize(

@@ -23,10 +23,12 @@ from tacit.plan.algebra.refusals import QueryError
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.facts.fields import names
-from tacit.plan.facts.row_arrays import RowArray, RowColumn, read_tables
+from tacit.plan.facts.row_arrays import RowColumn
 from tacit.plan.facts.table_arrays import is_number
 from tacit.plan.place_rows import Rows, bound_rows, place_rows
 from tacit.plan.programs.identity import NODES, Source
+from tacit.plan.programs.queries import NamedQuery, RowArray
+from tacit.plan.read_tables import named_query
 from tacit.sql import bind_rows
 
 PRESENT = "there"
@@ -43,7 +45,10 @@ class RowsArray(OwnedArray):
         """A vector of each column, as the nodes have it: the numbers of a DECIMAL are whole."""
         rows = self.shape[:1]
         return {
-            _input(argument, part): (Declared(rows, each.dtype, each.low, each.high), Source(NODES, part.text))
+            _input(argument, part): (
+                Declared(rows, each.dtype, each.low, each.high),
+                Source(NODES, part.text, part.rows),
+            )
             for part, each in self.parts
         }
 
@@ -70,11 +75,16 @@ def _number(given: Any, column: RowColumn, dtype: str) -> Any:
 
 @dataclass(frozen=True)
 class QueryRows:
-    """The rows of a query. number: how many there are at most, which is public."""
+    """The rows of a query. asked: as programs name it. number: how many there are at most, which is public."""
 
-    query: str
+    asked: NamedQuery
     rows: Rows
     number: int
+
+    @property
+    def query(self) -> str:
+        """The query's text."""
+        return self.asked.query
 
     @as_run_error()
     def array(self, *columns: str) -> RowsArray:
@@ -102,8 +112,7 @@ class QueryRows:
         return self._made(found)
 
     def _made(self, columns: Sequence[str | None]) -> RowsArray:
-        ids = tuple(each.id for each in self.rows.kept)
-        parts = tuple((RowArray(self.query, ids, each), self.rows.column(each)) for each in columns)
+        parts = tuple((RowArray(self.asked, each), self.rows.column(each)) for each in columns)
         listed = "which rows there are" if columns == (None,) else ", ".join(map(str, columns))
         shape = (self.number,) if len(parts) == 1 else (self.number, len(parts))
         dtype = _dtype([each for _, each in parts])
@@ -131,11 +140,9 @@ def _bounds(column: RowColumn) -> tuple[Fraction, Fraction]:
 @as_run_error()
 def query_rows(query: str, catalog: Catalog, recipients: tuple[str, ...]) -> QueryRows:
     """The rows of a query. Raises RunError for one that no program reads."""
-    relation = bind_rows(query, catalog)
-    ids = tuple(each.id for each in read_tables(relation, catalog))
-    rows = bound_rows(query, ids, catalog, lambda text: bind_rows(text, catalog))
-    asked = query, ids
-    return QueryRows(query, rows, place_rows({asked: rows}, catalog, recipients, query).rows(asked))
+    asked = named_query(query, bind_rows(query, catalog), catalog)
+    rows = bound_rows(asked, catalog, lambda text: bind_rows(text, catalog))
+    return QueryRows(asked, rows, place_rows({asked: rows}, catalog, recipients, query).rows(asked))
 
 
 @dataclass(frozen=True)

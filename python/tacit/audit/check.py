@@ -28,6 +28,7 @@ from tacit.plan.facts.catalog import Catalog, Table
 from tacit.plan.facts.terms import Terms, selecting
 from tacit.plan.policy.guarded import adds_up
 from tacit.plan.policy.question import question_hash
+from tacit.plan.policy.results import computed_tables
 
 DAY = 86_400.0
 
@@ -234,9 +235,13 @@ def _is_open(uses: Columns, table: Table, recipients: frozenset[str]) -> bool:
 
 
 def _kept(query: Relation, catalog: Catalog) -> list[tuple[str, ...]]:
-    """Of each kept table that a query reads, the tables of which it was made."""
+    """Of each kept table that a query reads, the tables of which it was made, but for results of programs.
+
+    Results are not compared with answers, whether they are revealed or kept: owners have allowed the program.
+    """
     read = {scan.table for scan in kept_scans(query)}
-    return [each.tables for each in catalog.kept if each.name in read]
+    kept = (each for each in catalog.kept if each.name in read)
+    return [tuple(name for name in each.tables if name not in computed_tables(each)) for each in kept]
 
 
 def _named(table: Table) -> str:

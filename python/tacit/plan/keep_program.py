@@ -13,6 +13,8 @@ from datetime import UTC, date, datetime
 
 from tacit.plan.algebra.refusals import InvalidSQL, QueryError
 from tacit.plan.algebra.types import Boolean, Decimal, Field, Integer
+from tacit.plan.facts.allowances import Ruling
+from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.physical.kept import About, AboutField
 from tacit.plan.physical.operators import Keep
@@ -20,10 +22,11 @@ from tacit.plan.physical.placed import KeepStep, PlacedPlan
 from tacit.plan.place import KeptAs
 from tacit.plan.place_program import place_lowered
 from tacit.plan.place_rows import Bind
-from tacit.plan.policy.programs import check_kept_program
+from tacit.plan.policy.programs import check_kept_program, program_hash
 from tacit.plan.program_blocks import in_memory
 from tacit.plan.program_steps import Placing
 from tacit.plan.programs.facts import Array
+from tacit.plan.programs.identity import digest
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.reading import KEEPING
 from tacit.plan.programs.refusals import ProgramError
@@ -49,7 +52,12 @@ def keep_program(query: str, catalog: Catalog, bind: Bind, today: date | None = 
     _check_name(kept, catalog)
     digits = _digits(found["columns"])
     day = today or datetime.now(UTC).date()
-    placing, _ = place_lowered(found["program"], catalog, (), bind, lambda offered: check_kept_program(offered, day))
+    hash = program_hash(digest(found["program"]))
+
+    def ruled(offered: tuple[OfferedArray, ...]) -> Ruling:
+        return check_kept_program(offered, hash, day)
+
+    placing, offered = place_lowered(found["program"], catalog, (), bind, ruled)
     if placing.lowered.checked:
         raise ProgramError("the results of a program that checks bounds are revealed, and not kept; use np.clip.")
     if list(digits) != list(placing.outputs):
@@ -57,7 +65,7 @@ def keep_program(query: str, catalog: Catalog, bind: Bind, today: date | None = 
             f"the columns of {kept.name} are not the results of the program: {', '.join(placing.outputs)}."
         )
     fields = tuple(_field(name, node.array, digits[name]) for name, node in placing.outputs.items())
-    about, rows = _about(placing, fields), placing.rows
+    about, rows, ruling = _about(placing, fields, hash), placing.rows, ruled(offered)
     why = rows.joins, rows.slicing, rows.resizing
 
     def planned(placing: Placing) -> PlacedPlan:
@@ -65,7 +73,8 @@ def keep_program(query: str, catalog: Catalog, bind: Bind, today: date | None = 
         operator = Keep(program.id + 2, program.id + 1, kept.name, tuple(placing.outputs))
         keep = KeepStep(operator, kept.replace, fields, about, f"{_rows(placing.outputs):,}")
         steps = (*before, program, keep)
-        return PlacedPlan(query, catalog.engine, catalog.nodes, (), steps, placing.announced(), rows.catalog, *why)
+        told = placing.announced()
+        return PlacedPlan(query, catalog.engine, catalog.nodes, (), steps, told, rows.catalog, *why, ruling=ruling)
 
     return in_memory(catalog.program_memory, placing, planned)
 
@@ -123,8 +132,11 @@ def _rows(outputs: Mapping[str, Node]) -> int:
     return next(iter(sizes.values()))
 
 
-def _about(placing: Placing, fields: tuple[Field, ...]) -> About:
-    """What later plans have to know: a column derives from the inputs behind it. That rows are there says nothing."""
+def _about(placing: Placing, fields: tuple[Field, ...], program: str) -> About:
+    """What later plans have to know: a column derives from the inputs behind it. That rows are there says nothing.
+
+    program: its hash.
+    """
     uses = placing.made_of()
     tables = {use.source.table for each in uses.values() for use in each}
     return About(
@@ -136,4 +148,5 @@ def _about(placing: Placing, fields: tuple[Field, ...]) -> About:
         tuple(sorted(tables)),
         exact=True,
         told=True,
+        program=program,
     )

@@ -32,7 +32,9 @@ from tacit.plan.physical.placed import KeepStep, PlacedPlan, ReleaseStep, Step, 
 from tacit.plan.physical.secure_expressions import SecureColumn
 from tacit.plan.physical.tables import SharedTable
 from tacit.plan.planning import Lowered, Planning
+from tacit.plan.policy.behind_rows import without_consents
 from tacit.plan.policy.check import check, check_kept
+from tacit.plan.policy.results import results_read
 from tacit.plan.policy.sizes import with_hidden_sizes
 from tacit.plan.policy.told import is_told
 from tacit.plan.rules.functions import with_functions
@@ -109,6 +111,7 @@ def place(
     trace("query", Stage(relation))
     check_recipients(recipients, "query")
     catalog = with_hidden_sizes(_check(relation, catalog, recipients))
+    catalog = without_consents(catalog, (each.array for each in results_read(relation, catalog)))
     allowed = check(relation, catalog, recipients, today or datetime.now(UTC).date())
     is_alone = len(recipients) == 1 and {owner(relation)} == set(recipients)
     relation = with_quotients_above(without_null_tests(allowed.relation), exact=not is_alone)

@@ -8,7 +8,6 @@ from datetime import UTC, date, datetime
 from tacit.plan.facts.allowances import Ruling
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.facts.row_arrays import RowArray
 from tacit.plan.facts.table_arrays import offered_array
 from tacit.plan.physical.cost import power_of_two, predict, total
 from tacit.plan.physical.engines import FAILS_AT_MOST, PROGRAMS_ALONE
@@ -27,6 +26,7 @@ from tacit.plan.programs.identity import Source, digest
 from tacit.plan.programs.limits import MOST_NAME, MOST_QUERIES
 from tacit.plan.programs.nodes import reachable
 from tacit.plan.programs.optimiser import optimised
+from tacit.plan.programs.queries import RowArray
 from tacit.plan.programs.reading import Program as Read
 from tacit.plan.programs.reading import read
 from tacit.plan.programs.refusals import ProgramError
@@ -116,7 +116,8 @@ def _given(program: Read, catalog: Catalog, bind: Bind) -> Given:
     inputs = [node.operation for node in nodes if isinstance(node.operation, ops.Input)]
     if not inputs:
         raise ProgramError("the program reads no owner's array, so that nothing in it is private; compute it in NumPy.")
-    columns = {each.name: RowArray.of(source.array) for each in inputs if (source := _source(each, program)).is_rows}
+    sources = {each.name: _source(each, program) for each in inputs}
+    columns = {name: RowArray.of(each.rows, each.array) for name, each in sources.items() if each.is_rows}
     arrays = {each.name: _array(each, program, catalog) for each in inputs if each.name not in columns}
     asked = tuple(dict.fromkeys(each.rows for each in columns.values()))
     if len(asked) > MOST_QUERIES:
@@ -124,7 +125,7 @@ def _given(program: Read, catalog: Catalog, bind: Bind) -> Given:
             f"the program reads the rows of {len(asked)} queries, and at most {MOST_QUERIES} are bound; keep some as "
             "tables, or join them in one query."
         )
-    queries = {each: bound_rows(*each, catalog, bind) for each in asked}
+    queries = {each: bound_rows(each, catalog, bind) for each in asked}
     return Given(arrays, columns, queries)
 
 

@@ -15,7 +15,7 @@ from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.facts.fields import fields
 from tacit.plan.facts.lineage import arranging, lineage
-from tacit.plan.facts.row_arrays import PRESENT, RowArray, RowColumn, is_exact, read_tables, row_column
+from tacit.plan.facts.row_arrays import PRESENT, RowColumn, is_exact, read_tables, row_column
 from tacit.plan.facts.sources import Use, Uses, passed
 from tacit.plan.physical.disclosure import Disclosure
 from tacit.plan.physical.lower import Lowering
@@ -26,6 +26,8 @@ from tacit.plan.place import Beneath, shown_columns
 from tacit.plan.planning import Planning
 from tacit.plan.policy.behind_rows import behind, check_sizes, without_consents
 from tacit.plan.policy.sizes import with_hidden_sizes
+from tacit.plan.programs.queries import NamedQuery, RowArray
+from tacit.plan.read_tables import check_named
 from tacit.plan.rules.functions import with_functions
 from tacit.plan.rules.null_tests import without_null_tests
 from tacit.plan.rules.quotients import with_quotients_above
@@ -35,9 +37,6 @@ from tacit.plan.taking_part import check_kept_owners, check_party, check_queries
 
 Bind = Callable[[str], Relation]
 """The meaning of a query's text, whose rows have no order. Raises QueryError."""
-
-Asked = tuple[str, tuple[str, ...]]
-"""A query's text, with the ids of the kept tables that it reads."""
 
 
 @dataclass(frozen=True)
@@ -90,23 +89,21 @@ def no_queries(query: str) -> Relation:
     raise QueryError("the program reads the rows of a query, which nothing here can bind.")
 
 
-def bound_rows(query: str, ids: tuple[str, ...], catalog: Catalog, bind: Bind) -> Rows:
-    """The rows of a query's text. ids: of the kept tables that it reads.
+def bound_rows(asked: NamedQuery, catalog: Catalog, bind: Bind) -> Rows:
+    """The rows of a query.
 
-    Raises QueryError for a query whose rows no program reads, or where a kept table is another one by now.
+    Raises QueryError for a query whose rows no program reads, or where it reads other tables than it names.
     """
     check_queries(catalog)
-    relation = bind(query)
+    relation = bind(asked.query)
     for party in {scan.owner for scan in scans(relation)}:
         check_party(party, "owner", catalog)
     kept = read_tables(relation, catalog)
     check_kept_owners(kept, catalog)
-    if tuple(each.id for each in kept) != ids:
-        names = " and ".join(each.name for each in kept)
-        raise QueryError(f"the kept table {names} is not the one that the program was traced with; trace it again.")
     for table in kept:
         if table.declared is not None:
             raise QueryError(f"the table {table.tables[0]} is delivered, so that no program reads it.")
+    check_named(asked, relation, catalog)
     relation = with_functions(with_quotients_above(without_null_tests(relation)), catalog)
     return Rows(relation, kept, is_exact(relation, catalog))
 
@@ -119,7 +116,7 @@ class PlacedRows:
     PlacedPlan.
     """
 
-    tables: Mapping[Asked, SharedTable]
+    tables: Mapping[NamedQuery, SharedTable]
     catalog: Catalog
     steps: tuple[Step, ...] = ()
     disclosures: tuple[Disclosure, ...] = ()
@@ -127,7 +124,7 @@ class PlacedRows:
     slicing: tuple[str, ...] = ()
     resizing: tuple[str, ...] = ()
 
-    def rows(self, asked: Asked) -> int:
+    def rows(self, asked: NamedQuery) -> int:
         """The public number of rows of a query. Raises QueryError where it is told in a run alone."""
         known = self.tables[asked].rows.known
         if known is None:
@@ -142,7 +139,9 @@ class PlacedRows:
         return Element(self.tables[array.rows].step, array.column)
 
 
-def place_rows(queries: Mapping[Asked, Rows], catalog: Catalog, recipients: tuple[str, ...], text: str) -> PlacedRows:
+def place_rows(
+    queries: Mapping[NamedQuery, Rows], catalog: Catalog, recipients: tuple[str, ...], text: str
+) -> PlacedRows:
     """The steps of all queries beneath a program, one behind the other. text: the program's.
 
     Raises QueryError where there are none, and PolicyRefusal where the nodes would be told what an owner does not
@@ -159,7 +158,7 @@ def place_rows(queries: Mapping[Asked, Rows], catalog: Catalog, recipients: tupl
     return placed
 
 
-def _placed(before: PlacedRows, asked: Asked, rows: Rows, recipients: tuple[str, ...], text: str) -> PlacedRows:
+def _placed(before: PlacedRows, asked: NamedQuery, rows: Rows, recipients: tuple[str, ...], text: str) -> PlacedRows:
     planning = Planning(before.catalog, recipients, text, _as_they_are, before.steps)
     stage = applied(SECURE, Stage(rows.relation), planning)
     found, plan = planning.lowered(stage), planning.plan(stage)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, DisclosureRule
 from tacit.plan.facts.kinds import Kind, width_of
-from tacit.plan.facts.row_arrays import RowArray
 from tacit.plan.facts.sources import Source as Origin
 from tacit.plan.facts.sources import Use, Uses, ordered
 from tacit.plan.physical.disclosure import (
@@ -33,10 +32,11 @@ from tacit.plan.physical.placed import (
     Step,
 )
 from tacit.plan.physical.row_passes import Cut, Piece, Ref
-from tacit.plan.place_rows import Asked, PlacedRows, Rows
+from tacit.plan.place_rows import PlacedRows, Rows
 from tacit.plan.programs import operations as ops
 from tacit.plan.programs.facts import Array
 from tacit.plan.programs.nodes import Node, behind, reachable
+from tacit.plan.programs.queries import NamedQuery, RowArray
 from tacit.plan.programs.text import error_of
 
 VALUE = "value"
@@ -52,7 +52,7 @@ class Given:
 
     arrays: Mapping[str, OfferedArray]
     columns: Mapping[str, RowArray]
-    queries: Mapping[Asked, Rows]
+    queries: Mapping[NamedQuery, Rows]
 
     @property
     def parties(self) -> tuple[str, ...]:

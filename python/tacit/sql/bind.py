@@ -22,6 +22,10 @@ from tacit.sql.text import Text, only
 MOST_OPERATORS = 1024
 """Of one query. A WITH that each step reads twice doubles them, and rules of owners are derived for each."""
 
+MOST_BOUND = 2 * MOST_OPERATORS
+"""Of all queries of one text that are bound, each with what it reads, whether anything reads it or not. It takes work
+before owners' rules are asked."""
+
 SUBQUERY_PARTS = {"this", "alias", "with_", "order", "limit", "offset"}
 
 
@@ -52,21 +56,28 @@ def bind_unordered(text: Text, node: exp.Expr, catalog: Catalog) -> Relation:
 
 
 class _Binder:
-    """Binds the queries of one text."""
+    """Binds the queries of one text. bound: their operators so far, those of a query within another one once."""
 
     def __init__(self, text: Text, catalog: Catalog) -> None:
         self.text = text
         self.catalog = catalog
+        self.bound = 0
 
     def query(self, node: exp.Expr, ctes: Ctes, around: Scope | None = None, *, named: bool = True) -> Relation:
         """Any query. ctes: the named subqueries it can see, by lower-case name. around: the query it stands in.
 
         named: the names of its columns matter, which they do not on the right side of a set operation.
         """
+        before = self.bound
         relation = self._bound(node, self._with(node, ctes, around), around, named)
         if size(relation) > MOST_OPERATORS:
             problem = f"the query has more than {MOST_OPERATORS:,} operators, where each name of a WITH counts as often"
             raise self.text.invalid(node, f"{problem} as it is read; keep a step as a table, and read that.")
+        within = self.bound - before
+        self.bound = before + max(size(relation), within)
+        if self.bound > MOST_BOUND:
+            problem = f"the steps of the query have more than {MOST_BOUND:,} operators, where each counts what it reads"
+            raise self.text.invalid(node, f"{problem}; leave out steps that nothing reads, or keep one as a table.")
         return relation
 
     def _bound(self, node: exp.Expr, ctes: Ctes, around: Scope | None, named: bool) -> Relation:

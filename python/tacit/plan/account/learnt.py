@@ -42,7 +42,7 @@ def sentences(found: Statement) -> tuple[str, ...]:
 
 def _answer(found: Statement) -> list[str]:
     if found.answer is None:
-        return [no_answer(found)]
+        return [no_answer(found), *(f"It is allowed by {each}." for each in found.keeps_allowed)]
     return [f"{_get(found.answer.recipients)} the answer, {found.answer.rows}: {_made(found.answer)}.", *_notes(found)]
 
 

@@ -90,7 +90,8 @@ def _keeps(found: Statement) -> list[str]:
     if not found.keeps:
         return []
     columns = ["", *wrapped("The nodes keep, as shares:"), *_outputs(found.keeps)]
-    return [*columns, *_deciding(DECIDED["row"], deciding(found.keeps_rows, ()))]
+    allowed = items(f"Allowed by {each}." for each in found.keeps_allowed)
+    return [*columns, *_deciding(DECIDED["row"], deciding(found.keeps_rows, ())), *([""] * bool(allowed)), *allowed]
 
 
 def _deciding(title: str, columns: Sequence[tuple[str, str]]) -> list[str]:

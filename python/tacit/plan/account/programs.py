@@ -8,9 +8,9 @@ from typing import Any
 
 from tacit.plan.account.origins import Origin
 from tacit.plan.account.phrases import columns_text, listed, plain
-from tacit.plan.facts.row_arrays import RowArray
 from tacit.plan.physical.disclosure import Disclosure, OpenedArray
 from tacit.plan.programs.identity import NODES, digest
+from tacit.plan.programs.queries import NamedQuery, RowArray
 
 MOST_LINES = 60
 """Operations of a program that its page has. All are in the text that ``--format json`` prints."""
@@ -51,20 +51,28 @@ def question(text: str) -> list[str]:
     nodes: list[dict[str, Any]] = said["nodes"]
     rounding = f"{said['fraction']} bits after the point, rounding {said['rounding']}"
     head = [f"program p:{digest(text)}", f"{len(nodes)} operations, {rounding}"]
-    lines = [f"{place} = {_operation(node)}" for place, node in enumerate(nodes[:MOST_LINES])]
+    queries = [NamedQuery.of(each) for each in said.get("rows", [])]
+    lines = [f"{place} = {_operation(node, queries)}" for place, node in enumerate(nodes[:MOST_LINES])]
     more = len(nodes) - MOST_LINES
     rest = [f"and {more:,} more operations (all of it: --format json)"] if more > 0 else []
     ends = [f"result {plain(name)} = {place}" for name, place in said["outputs"]]
-    return [*head, *lines, *rest, *ends]
+    return [*head, *map(_read, queries), *lines, *rest, *ends]
 
 
-def _operation(node: dict[str, Any]) -> str:
+def _read(query: NamedQuery) -> str:
+    """Whose tables a query reads, with their columns, as the program's hash has them."""
+    tables = [f"{plain(each.title)} ({', '.join(plain(name) for name, _ in each.columns)})" for each in query.tables]
+    return f"{plain(query.query)} reads {listed(tables) or 'no table'}"
+
+
+def _operation(node: dict[str, Any], queries: Sequence[NamedQuery]) -> str:
     args = [str(each) for each in node["args"]]
     match node["op"]:
         case "input":
             shape = " x ".join(map(str, node["shape"])) or "one number"
             if node["owner"] == NODES:
-                return f"{plain(node['name'])}: {_of_rows(RowArray.of(node['array']))} ({shape})"
+                rows = queries[node["rows"]] if "rows" in node else None
+                return f"{plain(node['name'])}: {_of_rows(RowArray.of(rows, node['array']))} ({shape})"
             return f"{plain(node['name'])}: the array {plain(node['array'])} of {plain(node['owner'])} ({shape})"
         case "constant":
             few, shape = node["reals"][:MOST_NUMBERS], " x ".join(map(str, node["shape"])) or "one number"
@@ -80,7 +88,7 @@ def _operation(node: dict[str, Any]) -> str:
 def _of_rows(array: RowArray) -> str:
     """A column of a query, with the query as it stands."""
     column = "which rows there are" if array.column is None else f"the column {plain(array.column)}"
-    return f"{column} of {plain(array.query)}"
+    return f"{column} of {plain(array.rows.query)}"
 
 
 def _number(real: str) -> str:

@@ -25,7 +25,7 @@ LEFT_OUT = {"position", "positions", "counted", "path", "united"}
 
 UNLESS_FALSE = {
     *("rounded", "rank", "repeats", "slicing", "resizing", "expected", "most", "arrays", "exact", "computing"),
-    *("block", "program_memory"),
+    *("block", "program_memory", "program"),
 }
 """Members that are left out where they are False, None or empty: what is said without them has the hash that it had."""
 

@@ -98,7 +98,8 @@ class Besides:
 class Statement:
     """All of it. parties: who takes part. untold: who learns nothing. sizes, kept, nodes_see: sentences.
 
-    keeps: columns that nodes keep as shares. keeps_rows: what decides which rows they keep.
+    keeps: columns that nodes keep as shares. keeps_rows: what decides which rows they keep. keeps_allowed: by which
+    owners' rules.
     """
 
     parties: tuple[str, ...]
@@ -110,6 +111,7 @@ class Statement:
     untold: tuple[str, ...]
     keeps: tuple[Output, ...]
     keeps_rows: tuple[Origin, ...]
+    keeps_allowed: tuple[str, ...]
     sizes: tuple[str, ...]
     kept: tuple[str, ...]
     nodes_see: tuple[str, ...]
@@ -136,6 +138,7 @@ def statement(plan: PlacedPlan) -> Statement:
         tuple(party for party in parties if party not in learning),
         _keeps(plan),
         _keeps_rows(plan),
+        () if plan.recipients else _by_rules(None, plan.ruling.allowances),
         tuple(sizes),
         tuple(keeping(plan)),
         nodes_see(plan),

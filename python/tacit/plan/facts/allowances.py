@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -29,3 +29,7 @@ class Ruling:
     allowances: tuple[Allowance, ...] = ()
     withheld: tuple[str, ...] = ()
     refusing: tuple[str, ...] = ()
+
+    def with_allowances(self, more: tuple[Allowance, ...]) -> Ruling:
+        """The same, with what further rules allow."""
+        return replace(self, allowances=(*self.allowances, *more))

@@ -97,7 +97,8 @@ class KeptTable:
     run that made it. presence: the lineage of which rows there are; None in files that do not say. made: when, in
     seconds since 1970; None in files that do not say. declared: of a delivery, the hash of what the owner's offer
     declared of its table then (tacit.plan.facts.deliveries). exact: all rows are valid, whatever the data. told:
-    constants of a query, or results of a program, are in it; None in files that do not say.
+    constants of a query, or results of a program, are in it; None in files that do not say. program: the hash of the
+    program whose results it has, as offers list it; None where it is not that.
     """
 
     name: str
@@ -116,6 +117,7 @@ class KeptTable:
     declared: str | None = None
     exact: bool = False
     told: bool | None = None
+    program: str | None = None
 
     @property
     def uses(self) -> tuple[Use, ...]:

@@ -1,13 +1,11 @@
 """Columns of a query's rows as arrays that programs read: one row of the query a row of each array.
 
-A program names such an array by the query, by the kept tables that the query reads as they are now, and by the column.
 Their owner is all nodes together, as these hold the rows in shares. What the numbers of a column are is public: the
 integers by which tables are shared, and of a DECIMAL how many of their digits are behind its point.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Final
@@ -18,42 +16,6 @@ from tacit.plan.algebra.trees import kept_scans
 from tacit.plan.algebra.types import Boolean, Decimal, Field, Integer, sql_name
 from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.facts.table_arrays import is_number
-
-
-@dataclass(frozen=True)
-class RowArray:
-    """A column of a query's rows, as programs name it.
-
-    kept: the ids of the kept tables that the query reads, in the order of their names. column: None for which rows
-    there are.
-    """
-
-    query: str
-    kept: tuple[str, ...]
-    column: str | None
-
-    @property
-    def rows(self) -> tuple[str, tuple[str, ...]]:
-        """The query with its kept tables: arrays of the same rows have it in common."""
-        return self.query, self.kept
-
-    @property
-    def text(self) -> str:
-        """The name, on one line."""
-        return json.dumps([self.query, list(self.kept), self.column], separators=(",", ":"))
-
-    @classmethod
-    def of(cls, text: str) -> RowArray:
-        """What ``text`` wrote. Raises QueryError for another text."""
-        try:
-            query, kept, column = json.loads(text)
-            found = cls(query, tuple(kept), column)
-            written = all(type(each) is str for each in (query, *kept)) and found.text == text
-        except (TypeError, ValueError, RecursionError):
-            written = False
-        if not written or not (column is None or type(column) is str):
-            raise QueryError("the program reads rows that it names by no query; trace it again.")
-        return found
 
 
 @dataclass(frozen=True)

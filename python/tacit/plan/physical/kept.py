@@ -100,7 +100,7 @@ class About(Record):
 
     presence: the lineage of which rows there are; None in files that do not say. single: it has exactly one row,
     whatever the data. unique: keys that never repeat. owners, tables: whose data, of which tables, is in it. declared:
-    as of a KeptTable. exact: all rows that are kept are valid, whatever the data. told: as of a KeptTable.
+    as of a KeptTable. exact: all rows that are kept are valid, whatever the data. told, program: as of a KeptTable.
     """
 
     fields: tuple[AboutField, ...]
@@ -112,6 +112,7 @@ class About(Record):
     declared: str | None = None
     exact: bool = False
     told: bool | None = None
+    program: str | None = None
 
     def json(self) -> JSON:
         """The object, without members for what is None."""
@@ -125,6 +126,7 @@ class About(Record):
             **({} if self.declared is None else {"declared": self.declared}),
             **({"exact": True} if self.exact else {}),
             **({} if self.told is None else {"told": self.told}),
+            **({} if self.program is None else {"program": self.program}),
         }
 
     @classmethod
@@ -142,6 +144,7 @@ class About(Record):
                 said.get("declared"),
                 said.get("exact") is True,
                 None if said.get("told") is None else said["told"] is not False,
+                _program(said.get("program")),
             ),
         )
 
@@ -209,6 +212,7 @@ class Header(Record):
             declared=about.declared,
             exact=about.exact,
             told=about.told,
+            program=about.program,
         )
 
 
@@ -258,6 +262,12 @@ def _read(what: str, read: Callable[[], T]) -> T:
         raise
     except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
         raise MalformedHeader(f"the header does not say {what} as tacit writes it ({error!r}).") from None
+
+
+def _program(said: object) -> str | None:
+    if not (said is None or isinstance(said, str)):
+        raise ValueError(f"program is {said!r}")
+    return said
 
 
 def _repeats(said: object) -> int | None:

@@ -5,18 +5,15 @@ It takes a bound query, the catalog, the recipients and the day; it reads no dat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date
 
 from tacit.plan.algebra.relations import Aggregate, Project, Relation, Sort
 from tacit.plan.algebra.trees import constants, kept_scans, scans
 from tacit.plan.facts.allowances import Ruling
-from tacit.plan.facts.arrays import OfferedArray
 from tacit.plan.facts.catalog import Catalog, KeptTable, Table
 from tacit.plan.facts.deliveries import delivered_table
 from tacit.plan.facts.row_arrays import read_tables
-from tacit.plan.facts.sources import Source
 from tacit.plan.facts.table_arrays import offered_array
 from tacit.plan.policy.allowed import allowances
 from tacit.plan.policy.derive import derived
@@ -27,6 +24,7 @@ from tacit.plan.policy.offers import of_offer, protected, wholly_open
 from tacit.plan.policy.question import question_hash
 from tacit.plan.policy.refusal import PolicyRefusal, Problem
 from tacit.plan.policy.release import problems_of
+from tacit.plan.policy.results import check_results, computed_tables
 from tacit.plan.policy.state import State
 from tacit.plan.policy.told import told_tables
 from tacit.plan.policy.units import Uncountable
@@ -48,12 +46,21 @@ class Allowed:
 def check(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], today: date) -> Allowed:
     """What the rules of all owners say of a bound query. Raises PolicyRefusal where one of them does not allow it."""
     tables = _bound_by(relation, catalog, recipients)
-    early = _withdrawn(relation, catalog, recipients)
-    early += _of_arrays(relation, catalog, recipients, today)
+    results = check_results(relation, catalog, recipients, today)
+    early = [*_withdrawn(relation, catalog, recipients), *results.problems]
     early += _beside_constants(tables, relation, catalog, recipients)
     early += [each for table in tables for each in _of_query(table, relation, catalog, recipients, today)]
     if early:
-        raise PolicyRefusal(tuple(early))
+        refusal = PolicyRefusal(tuple(early))
+        if results.change is not None and refusal.problem in results.problems:
+            refusal.change = results.change
+        raise refusal
+    allowed = _of_tables(relation, tables, catalog, recipients)
+    return replace(allowed, ruling=allowed.ruling.with_allowances(results.allowances))
+
+
+def _of_tables(relation: Relation, tables: list[Table], catalog: Catalog, recipients: tuple[str, ...]) -> Allowed:
+    """What the rules of tables say of a query. Raises PolicyRefusal."""
     if not tables:
         return Allowed(relation, (), State(relation, {}), Ruling())
     try:
@@ -111,18 +118,22 @@ def check_kept(relation: Relation, catalog: Catalog, delivers: bool) -> None:
     if delivers:
         return
     everybody = catalog.parties
-    for table in _tables(relation, catalog):
+    for table in _tables(relation, catalog, computed=True):
         if table.terms is not None and not wholly_open(table, everybody):
             sentence = f"what is kept of {table.name} would leave its rules; keeping is not allowed yet"
             raise PolicyRefusal((Problem("kept", table.owner, table.name, None, "keep", sentence, "nodes"),))
 
 
-def _tables(relation: Relation, catalog: Catalog) -> list[Table]:
-    """The owners' tables that a query reads, also as deliveries and in kept tables, in the catalog's order."""
+def _tables(relation: Relation, catalog: Catalog, *, computed: bool) -> list[Table]:
+    """The owners' tables that a query reads, also as deliveries and in kept tables, in the catalog's order.
+
+    computed: also those of which programs' results alone are in kept tables.
+    """
     read = {each.table for each in scans(relation)}
     for scan in kept_scans(relation):
         kept = next(each for each in catalog.kept if each.name == scan.table)
-        read |= {*kept.tables, delivered_table(kept.name) or scan.table}
+        behind = {*kept.tables} - (frozenset() if computed else computed_tables(kept))
+        read |= {*behind, delivered_table(kept.name) or scan.table}
     return [each for each in catalog.tables if each.name in read]
 
 
@@ -151,37 +162,6 @@ def _gone(kept: KeptTable, catalog: Catalog) -> list[tuple[str, str]]:
     return [*gone, *((kept.owners[0], name) for name in sorted(unsaid))]
 
 
-def _arrays(relation: Relation, catalog: Catalog) -> Iterator[tuple[KeptTable, Source, OfferedArray]]:
-    """The arrays of which programs have made the kept tables that a query reads, as their owners offer them now."""
-    for kept in read_tables(relation, catalog):
-        for source in dict.fromkeys(use.source for use in kept.uses if "program" in use.through):
-            if source.owner is not None and source.column is None:
-                array = offered_array(catalog, source.owner, source.table)
-                if array is not None:
-                    yield kept, source, array
-
-
-def _of_arrays(relation: Relation, catalog: Catalog, recipients: tuple[str, ...], today: date) -> list[Problem]:
-    """Rules of these arrays. A question computes on them as any program may, and no more is known of it."""
-    found: list[Problem] = []
-    for kept, source, array in _arrays(relation, catalog):
-        terms, owner = array.terms, array.owner
-        if terms is None or {owner} == {*recipients}:
-            continue
-        others = [each for each in recipients if each != owner]
-        if "program" not in terms.ways or terms.programs is not None:
-            problem = f"{kept.name} is made of {array.title}, which {owner} opens to certain programs alone, or to none"
-            found.append(Problem("kept", owner, source.table, None, "keep", problem, others[0]))
-        for each in others:
-            if each not in terms.recipients:
-                problem = f"{each} is no recipient of {array.title}, of which {kept.name} is made"
-                found.append(Problem("recipient", owner, source.table, None, "receive", problem, each))
-        if terms.until is not None and today > terms.until:
-            problem = f"{array.title}, of which {kept.name} is made, was offered until {terms.until.isoformat()}"
-            found.append(Problem("until", owner, source.table, None, "receive", problem, others[0]))
-    return found
-
-
 def _beside_constants(
     tables: list[Table], relation: Relation, catalog: Catalog, recipients: tuple[str, ...]
 ) -> list[Problem]:
@@ -201,7 +181,7 @@ def _beside_constants(
 
 
 def _bound_by(relation: Relation, catalog: Catalog, recipients: tuple[str, ...]) -> list[Table]:
-    return [each for each in _tables(relation, catalog) if protected(each, recipients)]
+    return [each for each in _tables(relation, catalog, computed=False) if protected(each, recipients)]
 
 
 def _of_query(

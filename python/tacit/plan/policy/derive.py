@@ -44,6 +44,7 @@ from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import protected, wholly_open
 from tacit.plan.policy.outer import bound, marked, multiplied, outer, paired
 from tacit.plan.policy.overflows import beyond_bounds
+from tacit.plan.policy.results import computed_tables
 from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.thresholds import unsatisfied
 from tacit.plan.policy.united import united
@@ -136,15 +137,16 @@ class Derivation:
     def _kept(self, scan: KeptScan) -> State:
         """A delivery is its owner's table. Of anything else that is kept, nobody can count the units behind it.
 
-        Who gets the answer knows what was made of its own tables.
+        Of tables of which only programs' results are in it rules of programs hold, and have been asked. Who gets the
+        answer knows what was made of its own tables.
         """
         table = next(each for each in self.catalog.kept if each.name == scan.table)
         offered = {each.name: each for each in self.catalog.tables}
         delivered = delivered_table(table.name)
         if delivered is not None and delivered in offered:
             return self._instance(scan, offered[delivered])
-        made = [Instance(self.instances + place, scan, offered[name])
-                for place, name in enumerate(sorted({*table.tables} & {*offered}))]  # fmt: skip
+        behind = sorted({*table.tables} & {*offered} - computed_tables(table))
+        made = [Instance(self.instances + place, scan, offered[name]) for place, name in enumerate(behind)]
         self.instances += len(made)
         bound = [each for each in made if protected(each.table, self.recipients)]
         closed = frozenset(Item(each, None, "kept") for each in bound if not wholly_open(each.table, self.recipients))

@@ -53,31 +53,29 @@ def check_program(
     return Ruling(tuple(_allowance(each, _shows(bit, each)) for each in bound))
 
 
-def check_kept_program(arrays: Sequence[OfferedArray], today: date) -> None:
-    """Whether the nodes may keep the results of a program. Nobody receives them, and any question may be asked of them
-    later: so all that it reads has to be open to any program.
+def check_kept_program(arrays: Sequence[OfferedArray], program: str, today: date) -> Ruling:
+    """What the owners of all arrays that a program reads say of keeping its results. program: its hash.
 
-    Raises PolicyRefusal where something is not.
+    Nobody receives them. Who asks for them later is held against the owners' rules as if the program revealed them
+    then (tacit.plan.policy.results). Raises PolicyRefusal where one of them does not allow the program.
     """
-    for each in (each for each in arrays if each.terms is not None):
-        problems = tuple(_of_keeping(each, today))
+    bound = [each for each in arrays if each.terms is not None]
+    for each in bound:
+        problems = tuple(_of_keeping(each, program, today))
         if problems:
             refusal = PolicyRefusal(problems)
-            write = [each.usable] * ("program" not in _terms(each).ways) + ['programs = "any"']
-            refusal.change = (
-                f"{each.owner} has to write {' and '.join(write)} at [{each.place}] in offers/{each.owner}.toml"
-            )
+            refusal.change = _change(each, problems, program, today)
             raise refusal
+    return Ruling(tuple(_allowance(each, bounded=False) for each in bound))
 
 
-def _of_keeping(array: OfferedArray, today: date) -> Iterator[Problem]:
+def _of_keeping(array: OfferedArray, program: str, today: date) -> Iterator[Problem]:
     terms, name = _terms(array), array.title
     if "program" not in terms.ways:
         yield _problem("closed", array, f"{name} {_is(array)} closed", "nodes")
-    elif terms.programs is not None:
-        listed = "certain programs alone" if terms.programs else "no program"
-        problem = f"{name} {_is(array)} open to {listed}, and what is kept of a program could be asked anything"
-        yield _problem("kept", array, problem, "nodes")
+    elif terms.programs is not None and program not in terms.programs:
+        certain = "certain programs, and not to" if terms.programs else "no program, and so not to"
+        yield _problem("allow", array, f"{name} {_is(array)} open to {certain} {program}", "nodes")
     if terms.until is not None and today > terms.until:
         ended = f"{name} {_is(array, 'was', 'were')} offered until {terms.until.isoformat()}"
         yield _problem("until", array, ended, "nodes")
@@ -136,10 +134,16 @@ def _needs_listing(array: OfferedArray, rules: set[Rule], program: str) -> bool:
     return "allow" in rules or ("closed" in rules and programs is not None and program not in programs)
 
 
+def allowed_programs(array: OfferedArray) -> str:
+    """Which entry of an array's terms allows a program that is allowed."""
+    return (
+        'any program may compute on it, programs = "any"' if _terms(array).programs is None else "it lists this program"
+    )
+
+
 def _allowance(array: OfferedArray, bounded: bool) -> Allowance:
     """bounded: whether the bit of checked bounds depends on the array."""
-    terms = _terms(array)
-    which = 'any program may compute on it, programs = "any"' if terms.programs is None else "it lists this program"
+    which = allowed_programs(array)
     told = "; all parties of the run may be told whether checked bounds hold" if bounded else ""
     return Allowance(array.owner, None, f"{array.title} may be computed on ({which}){told}")
 

@@ -19,6 +19,7 @@ from tacit.plan.programs.graph import Graph
 from tacit.plan.programs.nodes import Node
 from tacit.plan.programs.operations import Constant, Input, Known, Sample
 from tacit.plan.programs.public import Public
+from tacit.plan.programs.queries import NamedQuery
 
 VERSION = 1
 NODES: Final = "(nodes)"
@@ -29,11 +30,12 @@ MARK = '{"fraction":'
 
 @dataclass(frozen=True)
 class Source:
-    """Where an input comes from: an owner's array, by the name that its offer has for it; or a column of a query's rows
-    (tacit.plan.facts.row_arrays)."""
+    """Where an input comes from: an owner's array, by the name that its offer has for it; or a column of a query's
+    rows (``RowArray``). rows: of which."""
 
     owner: str
     array: str
+    rows: NamedQuery | None = None
 
     @property
     def is_rows(self) -> bool:
@@ -47,12 +49,14 @@ def canonical(graph: Graph, outputs: Mapping[str, Node], sources: Mapping[str, S
     places = {node.number: place for place, node in enumerate(nodes)}
     samples = [node.number for node in nodes if isinstance(node.operation, Sample)]
     drawn = {number: place for place, number in enumerate(samples)}
+    rows = _rows(nodes, sources or {})
     text = {
         "fraction": graph.settings.fraction,
-        "nodes": [_node(graph, node, places, sources or {}, drawn) for node in nodes],
+        "nodes": [_node(graph, node, places, _Given(sources or {}, rows), drawn) for node in nodes],
         "outputs": [[name, places[node.number]] for name, node in outputs.items()],
         "program": VERSION,
         "rounding": graph.settings.rounding,
+        **({"rows": [each.json() for each in rows]} if rows else {}),
     }
     return json.dumps(text, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
 
@@ -80,18 +84,33 @@ def in_order(graph: Graph, outputs: Iterable[Node]) -> list[Node]:
     return list(found.values())
 
 
+@dataclass(frozen=True)
+class _Given:
+    """Where inputs come from, by their names. rows: the place of each query's rows in the text."""
+
+    sources: Mapping[str, Source]
+    rows: Mapping[NamedQuery, int]
+
+
+def _rows(nodes: Iterable[Node], sources: Mapping[str, Source]) -> dict[NamedQuery, int]:
+    """The rows of queries that inputs are columns of, in the order in which they are first read."""
+    given = (node.operation.name for node in nodes if isinstance(node.operation, Input))
+    found = dict.fromkeys(sources[each].rows for each in given if each in sources)
+    return {each: place for place, each in enumerate(each for each in found if each is not None)}
+
+
 def _needs(graph: Graph, node: Node) -> tuple[Node, ...]:
     return (*node.args, graph.proofs[node.number].of) if isinstance(node.operation, Known) else node.args
 
 
 def _node(
-    graph: Graph, node: Node, places: Mapping[int, int], sources: Mapping[str, Source], samples: Mapping[int, int]
+    graph: Graph, node: Node, places: Mapping[int, int], sources: _Given, samples: Mapping[int, int]
 ) -> dict[str, Any]:
     """A node as JSON. places: of nodes, samples: of those that are random, both by the numbers of nodes."""
     args = [places[arg.number] for arg in node.args]
     match node.operation:
         case Input() as given:
-            said = _input(given, sources.get(given.name))
+            said = _input(given, sources)
         case Constant() as public:
             said = _constant(public)
         case Sample() as drawn:
@@ -104,8 +123,8 @@ def _node(
     return {"op": name_of(type(node.operation)), "args": args} | said
 
 
-def _input(given: Input, source: Source | None) -> dict[str, Any]:
-    array = given.array
+def _input(given: Input, of: _Given) -> dict[str, Any]:
+    array, source = given.array, of.sources.get(given.name)
     return {
         "name": given.name,
         "owner": None if source is None else source.owner,
@@ -115,6 +134,7 @@ def _input(given: Input, source: Source | None) -> dict[str, Any]:
         "low": array.low,
         "high": array.high,
         "norm2": array.norm2,
+        **({} if source is None or source.rows is None else {"rows": of.rows[source.rows]}),
     }
 
 

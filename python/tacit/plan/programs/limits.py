@@ -41,6 +41,9 @@ MOST_PUBLIC = 1 << 20
 MOST_ENCODED = 1 << 23
 """Public numbers that are brought to a format, each as often as it is. Rules of the optimiser have a share of them."""
 
+MOST_QUERY = 1 << 14
+"""Characters of a query's text, of whose rows a program reads columns."""
+
 MOST_DIGITS = 1100
 """Of a public number's numerator or denominator. Those of the smallest floating-point numbers have 324."""
 

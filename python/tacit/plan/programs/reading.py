@@ -38,6 +38,7 @@ from tacit.plan.programs.operands import MOST_MOVED, check
 from tacit.plan.programs.operations import Input, Sample, Take
 from tacit.plan.programs.proofs import proved
 from tacit.plan.programs.public import Public, encoded
+from tacit.plan.programs.queries import NamedQuery
 from tacit.plan.programs.refusals import ProgramError
 
 MEMBERS = ["fraction", "nodes", "outputs", "program", "rounding"]
@@ -78,7 +79,7 @@ def program_of(text: str) -> str | None:
 def read(text: str) -> Program:
     """The program of a text. Raises ProgramError with what is wrong with it, and where."""
     said = _members(text)
-    reader = _Reader(Graph(_settings(said)))
+    reader = _Reader(Graph(_settings(said)), _rows(said))
     nodes = reader.nodes(said["nodes"])
     outputs = _outputs(said["outputs"], nodes)
     if canonical(reader.graph, outputs, reader.sources) != text:
@@ -102,7 +103,7 @@ def _members(text: str) -> dict[str, Any]:
         raise _wrong("it does not say its version")
     if said["program"] != VERSION or type(said["program"]) is not int:
         raise _wrong(f"it has the version {shown(said['program'])}, and this tacit reads version {VERSION}")
-    if sorted(said) != MEMBERS:
+    if sorted(said.keys() - {"rows"}) != MEMBERS:
         raise _wrong(f"its members are not {', '.join(MEMBERS)}")
     return said
 
@@ -122,6 +123,17 @@ def _settings(said: Mapping[str, Any]) -> Settings:
     if type(fraction) is not int or not 1 <= fraction <= MOST_FRACTION or rounding not in ("dither", "floor"):
         raise _wrong(f'it needs 1 to {MOST_FRACTION} bits after the point and the rounding "dither" or "floor"')
     return Settings(fraction, rounding)
+
+
+def _rows(said: Mapping[str, Any]) -> tuple[NamedQuery, ...]:
+    """The queries of whose rows inputs are columns."""
+    rows = said.get("rows", [])
+    if type(rows) is not list or len(rows) > MOST_ENDS:
+        raise _wrong(f"its rows are no list of {MOST_ENDS:,} queries at most")
+    try:
+        return tuple(map(NamedQuery.of, rows))
+    except ProgramError as error:
+        raise _wrong(error.sentence.rstrip(".")) from error
 
 
 def _outputs(said: Any, nodes: list[Node]) -> dict[str, Node]:
@@ -149,10 +161,11 @@ def _place(value: Any, before: int) -> int:
 
 
 class _Reader:
-    """Makes the nodes of a text. sources: where inputs come from, as far as it is said."""
+    """Makes the nodes of a text. rows: of queries, as it has them. sources: where inputs come from, if it is said."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, rows: tuple[NamedQuery, ...]) -> None:
         self.graph = graph
+        self.rows = rows
         self.sources: dict[str, Source] = {}
         self._made: list[Node] = []
         self._names: set[str] = set()
@@ -243,7 +256,8 @@ class _Reader:
         if len(self._names) > MOST_ENDS:
             raise too_many("inputs", MOST_ENDS)
         if given["owner"] is not None:
-            self.sources[name] = Source(_name(given["owner"]), _name(given["array"], MOST_COLUMNS))
+            rows = self.rows[_place(given["rows"], len(self.rows))] if "rows" in given else None
+            self.sources[name] = Source(_name(given["owner"]), _name(given["array"], MOST_COLUMNS), rows)
         return self.graph.make(Input(name, array))
 
     def _constant(self, given: Mapping[str, Any]) -> Node:
