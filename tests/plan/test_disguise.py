@@ -105,8 +105,8 @@ DISGUISES: dict[str, tuple[Disguise, Shown]] = {
 }
 
 KEPT = "kept table"
-NAMES = (*DISGUISES, KEPT)
 """A disguise by two queries: the nodes keep the first one's rows."""
+NAMES = (*DISGUISES, KEPT)
 
 
 def disguised(base: Base, chain: tuple[str, ...]) -> tuple[str, Catalog, Shown]:
