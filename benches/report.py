@@ -102,18 +102,25 @@ def operations(found: list[Measured], ceilings: list[Measured], peers: list[Meas
     return section(title, [*TIMING, *head], rows, notes)
 
 
-def arrays(found: list[Measured]) -> str:
-    """Operations on arrays beside their targets."""
-    head = ["rounds", "cpu s", "peak", "target", "ratio", "best", "load"]
-    rows = []
+def arrays(found: list[Measured], peers: list[Measured]) -> str:
+    """Operations on arrays beside their targets and SPU."""
+    head = ["rounds", "cpu s", "peak", "engine", "target", "ratio", "best", "SPU", "of SPU", "load"]
+    rows, rates = [], {each["operation"]: rate(each) for each in peers}
     for each in found:
         best = each["units"] / min(each["seconds"])
-        target = [f"{count(each['target'])}{each['unit']}/s", *(ratio(r, each["target"]) for r in (rate(each), best))]
-        rows.append([*timing(each), *resources(each, None)[:3], *target, f"{each['load']:.2f}"])
+        wanted = each["target"]
+        target = (
+            [f"{count(wanted)}{each['unit']}/s", *(ratio(r, wanted) for r in (rate(each), best))]
+            if wanted
+            else ["-"] * 3
+        )
+        peer = rates.get(each["operation"]) if each["engine"] == "rep3" else None
+        rows.append([*timing(each), *resources(each, None)[:3], each["engine"], *target, *beside(each, peer)])
     notes = (
         "multiply: numbers of 16 fractional bits in a ring of 64, rounded to a neighbour (dither) or down (floor).\n"
-        "matrix: the product of two of as many elements each, dithered; its rate counts multiply-adds. ratio: of the\n"
-        "median, best: of the best repetition; 1 or more: reached."
+        "matrix: the product of two of as many elements each, dithered; its rate counts multiply-adds. sigmoid: of\n"
+        "any number, sigmoid-8: from -8 to 8. ratio: of the median, best: of the best repetition; 1 or more: reached.\n"
+        "SPU: ABY3 over 64 bits with its own defaults for fixed-point numbers, joined by plain TCP."
     )
     return section("Arrays: three parties as three processes on this machine", [*TIMING, *head], rows, notes)
 

@@ -42,6 +42,14 @@ PARTS = (
 )
 HERE = Path(__file__).parent
 SPU_OPERATIONS = ("and", "multiply", "less", "equal", "sort")
+SPU_ON_ARRAYS = {
+    "multiply-fixed": "multiply-dither",
+    "less": "less",
+    "exp": "exp",
+    "sigmoid": "sigmoid",
+    "divide": "divide",
+}
+"""What SPU is measured on beside operations on arrays."""
 SPU_LARGEST = {"sort": 16}
 """Largest sizes for SPU, as powers of two: beyond, a repetition takes most of a minute."""
 SPU_LARGEST_OTHERS = 20
@@ -115,7 +123,8 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
         yield report.operations(found, ceilings, peers)
         yield report.floors(found)
     if "arrays" in options.parts:
-        yield report.arrays(list(measured(arrays(program, options))))
+        beside = list(spu_on_arrays(options)) if "spu" in options.parts else []
+        yield report.arrays(list(measured(arrays(program, options))), beside)
     if "transfers" in options.parts:
         yield pairs.transfers(list(transfers(program, options)))
     if "garbling" in options.parts:
@@ -171,6 +180,15 @@ def spu(options: argparse.Namespace) -> Iterator[Measured]:
         if rows:
             command = [options.spu_python, str(HERE / "spu_peer.py"), "--rows", ",".join(rows), "--only", operation]
             yield from measured([*command, "--repeats", str(options.repeats), "--seconds", str(options.seconds)])
+
+
+def spu_on_arrays(options: argparse.Namespace) -> Iterator[Measured]:
+    """SPU's figures of about a million elements, under tacit's names of the operations; none without SPU."""
+    if has_spu(options.spu_python):
+        rows = ["--rows", "8" if options.quick else "20", "--only", ",".join(SPU_ON_ARRAYS)]
+        repeats = ["--repeats", str(options.repeats), "--seconds", str(options.seconds)]
+        for each in measured([options.spu_python, str(HERE / "spu_peer.py"), *rows, *repeats]):
+            yield {**each, "operation": SPU_ON_ARRAYS[each["operation"]]}
 
 
 def intersections(program: str, options: argparse.Namespace) -> Iterator[Measured]:

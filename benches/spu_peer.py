@@ -1,6 +1,7 @@
 """SPU's ABY3 on the operations that tacit-bench measures: three processes on this machine, joined by plain TCP.
 
     python benches/spu_peer.py --rows 16,18,20 --only and,multiply,less,equal,sort
+    python benches/spu_peer.py --rows 20 --only multiply-fixed,exp,sigmoid,divide      on fixed-point numbers
 
 It needs an interpreter with SPU (``pip install spu 'numpy<2'`` in a virtual environment of Python 3.11) and prints one
 JSON object a line, with the members of ``tacit-bench kernels --json``. Wall clock is taken between SPU's own barriers;
@@ -33,13 +34,15 @@ PAYLOADS = ("p0", "p1", "p2", "p3")
 @dataclass(frozen=True)
 class Operation:
     """unit and per_row: what the rate counts, and how many of them a row has. inputs: names of 64-bit inputs. setup:
-    programs that run once before the clock starts, with the names of their inputs and outputs."""
+    programs that run once before the clock starts, with the names of their inputs and outputs. bounds: of inputs that
+    are fixed-point numbers."""
 
     unit: str
     per_row: int
     inputs: tuple[str, ...]
     program: Callable[..., Any]
     setup: tuple[tuple[Callable[..., Any], tuple[str, ...], tuple[str, ...]], ...] = ()
+    bounds: tuple[tuple[float, float], ...] = ()
 
 
 def sort(*columns: Any) -> Any:
@@ -54,12 +57,30 @@ def planes(x: Any, y: Any) -> Any:
     return x ^ y, x ^ (y + 1)
 
 
+def exponential(x: Any) -> Any:
+    """e^x of each number."""
+    from jax import numpy
+
+    return numpy.exp(x)
+
+
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + e^-x) of each number."""
+    from jax import nn
+
+    return nn.sigmoid(x)
+
+
 OPERATIONS = {
     "and": Operation("gates", 64, ("x", "y"), lambda x, y: x & y, ((planes, ("x", "y"), ("x", "y")),)),
     "multiply": Operation("rows", 1, ("x", "y"), lambda x, y: x * y),
     "less": Operation("rows", 1, ("x", "y"), lambda x, y: x < y),
     "equal": Operation("rows", 1, ("x", "y"), lambda x, y: x == y),
     "sort": Operation("rows", 1, ("key", *PAYLOADS), sort),
+    "multiply-fixed": Operation("rows", 1, ("x", "y"), lambda x, y: x * y, bounds=((-1000, 1000),) * 2),
+    "exp": Operation("rows", 1, ("x",), exponential, bounds=((-8, 8),)),
+    "sigmoid": Operation("rows", 1, ("x",), sigmoid, bounds=((-8, 8),)),
+    "divide": Operation("rows", 1, ("x", "y"), lambda x, y: x / y, bounds=((-1024, 1024), (1, 1024))),
 }
 
 
@@ -113,6 +134,9 @@ def draw(operation: Operation, rows: int) -> dict[str, Any]:
 
     random = numpy.random.default_rng(1)
     bounds = {"key": (numpy.int32, 1 << 31)}
+    if operation.bounds:
+        columns = zip(operation.inputs, operation.bounds, strict=True)
+        return {name: random.uniform(*ends, rows) for name, ends in columns}
     found = {}
     for name in operation.inputs:
         kind, bound = bounds.get(name, (numpy.int64, 1 << 61))

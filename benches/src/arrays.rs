@@ -59,6 +59,10 @@ fn target(operation: Operation, engine: Engine) -> Option<f64> {
         (Operation::MultiplyDither, _) => Some(30e6),
         (Operation::MultiplyFloor, _) => Some(12e6),
         (Operation::LessNarrow, _) => Some(24e6),
+        (Operation::Exp, _) => Some(5e6),
+        (Operation::Sigmoid, _) => Some(2.5e6),
+        (Operation::SigmoidBounded, _) => Some(4e6),
+        (Operation::Divide, _) => Some(2.2e6),
         (Operation::Matrix, _) => Some((SIDE * SIDE * SIDE) as f64 / 0.04),
         _ => Some(14e6),
     }

@@ -1,6 +1,7 @@
 //! Operations on bare columns, over any engine.
 
 use crate::operation::Operation;
+use tacit_array::functions::{Curve, Divide, Exp, Interval, Odd};
 use tacit_mpc::{Backend, Linear, MatrixProduct, Result, Rows, Shape, circuits, linear, ops};
 
 /// Width of a number in planes.
@@ -30,6 +31,8 @@ pub fn inputs(operation: Operation, rows: usize) -> Option<Shape> {
             Some(Shape { r64: 2, ..none })
         }
         Operation::LessNarrow | Operation::Matrix => Some(Shape { r64: 2, ..none }),
+        Operation::Exp | Operation::Sigmoid | Operation::SigmoidBounded => Some(Shape { r64: 1, ..none }),
+        Operation::Divide => Some(Shape { r64: 2, ..none }),
         Operation::MultiplyWide | Operation::LessWide => Some(Shape { r128: 2, ..none }),
         Operation::Shuffle => Some(Shape { r64: PAYLOADS, ..none }),
         Operation::Sort => Some(Shape { bits: KEY, r64: PAYLOADS, ..none }),
@@ -63,6 +66,10 @@ pub fn run<B: Backend>(operation: Operation, b: &mut B, mut input: Rows<B>) -> R
             // Values fill the ring: what comes out says nothing, and takes as long.
             vec![circuits::negative(b, &linear::sub::<u128, _>(&input.r128[0], &input.r128[1]), WIDE + 1)?]
         }
+        Operation::Exp | Operation::Sigmoid | Operation::SigmoidBounded | Operation::Divide => {
+            let r64 = vec![function(operation, b, &input.r64)?];
+            return Ok(Rows { r64, ..Rows::empty(rows) });
+        }
         Operation::Shuffle => return b.shuffle(input),
         Operation::Sort => {
             let key = std::mem::take(&mut input.bits);
@@ -80,6 +87,25 @@ pub fn run<B: Backend>(operation: Operation, b: &mut B, mut input: Rows<B>) -> R
 fn less_by_sign<B: Backend>(b: &mut B, x: &B::Vector<u64>, y: &B::Vector<u64>, width: usize) -> Result<B::Bits> {
     circuits::sign(b, &linear::sub(x, y), width)
 }
+
+/// A function of numbers. They fill the ring rather than the bounds: what comes out says nothing, and takes as long.
+fn function<B: Backend>(operation: Operation, b: &mut B, x: &[B::Vector<u64>]) -> Result<B::Vector<u64>> {
+    let within = |least: i128, most: i128| Interval::new(least << FRACTION, most << FRACTION);
+    let sigmoid = |most: i128| Odd::new(WORD, FRACTION, within(-most, most), FRACTION, Curve::Sigmoid);
+    match operation {
+        Operation::Exp => Exp::new(WORD, FRACTION, within(-8, 8), FRACTION).expect(PLANNED).run(b, &x[0]),
+        Operation::Sigmoid => sigmoid(1 << 20).expect(PLANNED).run(b, &x[0]),
+        Operation::SigmoidBounded => sigmoid(8).expect(PLANNED).run(b, &x[0]),
+        _ => {
+            let operands = [(FRACTION, within(-1024, 1024)), (FRACTION, within(1, 1024))];
+            let plan = Divide::quotient(WORD, operands, 1 << FRACTION, None, FRACTION).expect(PLANNED);
+            plan.run(b, Some(&x[0]), &x[1])
+        }
+    }
+}
+
+/// Why there is a plan.
+const PLANNED: &str = "bounds that fit the ring";
 
 /// A product of one of four kinds.
 fn product<B: Backend>(

@@ -46,15 +46,27 @@ pub enum Operation {
     /// Product of two square matrices of fixed-point numbers, rounded as [`Self::MultiplyDither`] is; as many rows as
     /// there are elements.
     Matrix,
+    /// e^x of numbers from -8 to 8.
+    Exp,
+    /// The sigmoid of numbers that may be anything that a program has: they are clipped first.
+    Sigmoid,
+    /// The sigmoid of numbers from -8 to 8.
+    SigmoidBounded,
+    /// Quotient of numbers from -1024 to 1024 by numbers from 1 to 1024.
+    Divide,
 }
 
 impl Operation {
     /// Those of arrays, in the order of their table.
-    pub const OF_ARRAYS: [Self; 7] = [
+    pub const OF_ARRAYS: [Self; 11] = [
         Self::MultiplyDither,
         Self::MultiplyFloor,
         Self::Less,
         Self::LessNarrow,
+        Self::Exp,
+        Self::Sigmoid,
+        Self::SigmoidBounded,
+        Self::Divide,
         Self::Matrix,
         Self::MultiplyWide,
         Self::LessWide,
@@ -97,6 +109,10 @@ impl Operation {
             Self::MultiplyWide => "multiply-128",
             Self::LessWide => "less-128",
             Self::Matrix => "matrix",
+            Self::Exp => "exp",
+            Self::Sigmoid => "sigmoid",
+            Self::SigmoidBounded => "sigmoid-8",
+            Self::Divide => "divide",
         }
     }
 

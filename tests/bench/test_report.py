@@ -66,6 +66,15 @@ def test_operations_stand_beside_spu_and_the_loopback(report: ModuleType) -> Non
     assert line.split()[-4:] == ["524", "krows/s", "4.0x", "0.25"], "SPU, and how many times it"
 
 
+def test_operations_on_arrays_stand_beside_targets_and_spu(report: ModuleType) -> None:
+    ours = measured("exp", "tls", [0.5], engine="rep3", target=1 << 20)
+    free = measured("multiply-128", "tls", [0.5], engine="rep3", target=None)
+    theirs = measured("exp", "plain", [2.0], messages=1)
+    exp, multiply = report.arrays([ours, free], [theirs]).splitlines()[3:5]
+    assert exp.split()[-6:] == ["2.00", "2.00", "524", "krows/s", "4.0x", "0.25"], "of the target, and of SPU"
+    assert multiply.split()[-7:] == ["rep3", "-", "-", "-", "-", "-", "0.25"]
+
+
 def test_numbers_have_three_digits(report: ModuleType) -> None:
     assert [report.count(x) for x in (2.134e9, 12.34e6, 999, 0)] == ["2.13 G", "12.3 M", "999 ", "0 "]
     assert [report.seconds(x) for x in (1.5, 0.0123, 0.0000456)] == ["1.500 s", "12.30 ms", "46 us"]
