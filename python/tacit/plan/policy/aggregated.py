@@ -11,7 +11,7 @@ from tacit.plan.policy.determined import units_named
 from tacit.plan.policy.exposure import floor_of, terms_of
 from tacit.plan.policy.expressions import turned
 from tacit.plan.policy.offers import protected
-from tacit.plan.policy.repeated import listed, repeats, sees
+from tacit.plan.policy.repeated import listed, others_see, repeats, sees
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, ordered, union
 
 FUNCTIONS: Final[dict[AggregateFunction, Function]] = {
@@ -138,9 +138,9 @@ def _counts(found: Derived, each: Aggregation) -> bool:
 
 
 def _rows(below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items:
-    """How many rows there are: a recipient knows it of its own tables alone, and of a single unit it is a value."""
+    """How many rows there are: a recipient knows it where it sees the rows, and of a single unit it is a value."""
     alone = {each for each in below.one if not any((each, other) in below.beside for other in ruled)}
-    known = {each for each in alone if each.owner in recipients}
+    known = {each for each in alone if each.owner in recipients or others_see(each, None, recipients)}
     return frozenset(Item(each, None, "count") for each in ruled | known)
 
 
@@ -230,13 +230,14 @@ def _weights(
     """
     if each.function == "count" or found.constant:
         return NOTHING
+    multiple = function if found.linear and each.function != "sum_distinct" else None
     return frozenset(
         Item(other, None, "weights", detail=f"{who} {_name(item)}", position=each.position or item.position)
         for item in ordered(found.items)
         for other in ruled.all
         if item.role in ("value", "aggregate", "group", "count")
         and (item.instance != other or (other in ruled.merged and each.function == "sum" and found.linear))
-        and (who := _knows(item, other, function if found.linear else None, below, recipients))
+        and (who := _knows(item, other, multiple, below, recipients))
         and not listed(other, item.instance, _name(item))
     )
 

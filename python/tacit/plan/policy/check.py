@@ -14,6 +14,7 @@ from tacit.plan.facts.allowances import Ruling
 from tacit.plan.facts.catalog import Catalog, KeptTable, Table
 from tacit.plan.facts.deliveries import delivered_table
 from tacit.plan.facts.row_arrays import read_tables
+from tacit.plan.facts.sources import Use
 from tacit.plan.facts.table_arrays import offered_array
 from tacit.plan.policy.allowed import allowances
 from tacit.plan.policy.derive import derived
@@ -155,11 +156,24 @@ def _gone(kept: KeptTable, catalog: Catalog) -> list[tuple[str, str]]:
 
     Files that do not say whose a table was have its name alone.
     """
-    made = dict.fromkeys((each.owner, each.table) for each in kept.sources if each.owner is not None)
-    tables = {(each.owner, each.name) for each in catalog.tables}
-    gone = [each for each in made if each not in tables and offered_array(catalog, *each) is None]
+    used = [(each, each.source.owner) for each in kept.uses]
+    made = dict.fromkeys((owner, each.source.table) for each, owner in used if owner is not None)
+    gone = dict.fromkeys(
+        (owner, each.source.table)
+        for each, owner in used
+        if owner is not None and not _is_offered(each, owner, catalog)
+    )
     unsaid = {*kept.tables} - {name for _, name in made} - {each.name for each in catalog.offered}
     return [*gone, *((kept.owners[0], name) for name in sorted(unsaid))]
+
+
+def _is_offered(use: Use, owner: str, catalog: Catalog) -> bool:
+    """Whether an owner still offers a column of a table, its rows, or an array that a program has read."""
+    table = next((each for each in catalog.tables if (each.owner, each.name) == (owner, use.source.table)), None)
+    if use.source.column is not None:
+        return table is not None and any(each.field.name == use.source.column for each in table.columns)
+    is_array = use.through[:1] == ("program",) or table is None
+    return offered_array(catalog, owner, use.source.table) is not None if is_array else True
 
 
 def _beside_constants(

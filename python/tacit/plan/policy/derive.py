@@ -45,7 +45,7 @@ from tacit.plan.policy.offers import protected, wholly_open
 from tacit.plan.policy.outer import bound, marked, multiplied, outer, paired
 from tacit.plan.policy.overflows import beyond_bounds
 from tacit.plan.policy.results import computed_tables
-from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, selected, union
+from tacit.plan.policy.state import Atom, Derived, Instance, Item, Items, State, ordered, selected, union
 from tacit.plan.policy.thresholds import unsatisfied
 from tacit.plan.policy.united import united
 from tacit.plan.policy.windowed import windowed
@@ -209,9 +209,10 @@ def _kept_value(kept: KeptColumn, made: Iterable[Instance]) -> Derived:
     """A column of a kept table: a copy of a table's column, or numbers that its maker may have chosen."""
     items = _sources(kept, made)
     values = [each for each in kept.uses or () if each.source.column is not None]
-    copied = [(each.instance.number, each.column) for each in items if each.column is not None]
-    is_copy = len(values) == len(copied) == 1 and {*values[0].through} <= {"group"}
-    return Derived(items, plain=copied[0]) if is_copy else Derived(items, told=True)
+    copied = [(each.instance.number, each.column) for each in ordered(items) if each.column is not None]
+    if not values or any({*each.through} - {"group"} for each in values):
+        return Derived(items, told=True)
+    return Derived(items, plain=copied[0] if len(values) == len(copied) == 1 else None, copied=True)
 
 
 def _sources(kept: KeptColumn, made: Iterable[Instance]) -> Items:
@@ -232,4 +233,4 @@ def _sources(kept: KeptColumn, made: Iterable[Instance]) -> Items:
 
 def _value(instance: Instance, source: str) -> Derived:
     atom: Atom = (instance.number, source)
-    return Derived(frozenset({Item(instance, source, "value")}), plain=atom, atoms=frozenset({atom}))
+    return Derived(frozenset({Item(instance, source, "value")}), plain=atom, copied=True, atoms=frozenset({atom}))

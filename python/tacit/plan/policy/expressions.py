@@ -39,18 +39,19 @@ class Expressions:
             case ColumnRef(name, _, _, position):
                 known = self.state.columns[name]
                 averaged, squared = (each and named_at(each, position) for each in (known.averaged, known.squared))
-                plain = known.plain if isinstance(unwritten(whole), ColumnRef) else None
+                same = isinstance(unwritten(whole), ColumnRef)
+                plain, copied = known.plain if same else None, known.copied and same
                 items = named_at(known.items, position)
-                return replace(known, items=items, averaged=averaged, squared=squared, plain=plain)
+                return replace(known, items=items, averaged=averaged, squared=squared, plain=plain, copied=copied)
             case Call("if", (test, then, otherwise)):
                 branches = [self.of(then), self.of(otherwise)]
                 found, told = _together(branches), any(each.told for each in branches)
-                same = found.constant and self._constant((test,))
+                constant = found.constant and self._constant((test,))
                 square = branches[0].square and unchanged(otherwise) == Literal(None, otherwise.type)
                 items = union([found.items, self.condition(test)])
                 moved = found.moved or unchanged(otherwise) != Literal(None, otherwise.type)
                 found = replace(found, optional=found.optional | self._matches_in(test))
-                return replace(found, items=items, constant=same, told=told, square=square, moved=moved)
+                return replace(found, items=items, constant=constant, told=told, square=square, moved=moved)
             case Call("average", (ColumnRef(total, _, _, position), _)):
                 averaged = self.state.columns[total].averaged
                 items = named_at(averaged or self.state.columns[total].items, expr.position or position)
@@ -67,7 +68,7 @@ class Expressions:
     def _of_sums(self, sums: Sequence[Expr], items: Items) -> Derived:
         """A value of sums and counts, which tells of the same matches and conditions as these do."""
         found = _together([self.of(each) for each in sums])
-        return Derived(items, conditions=found.conditions, moved=found.moved, optional=found.optional)
+        return Derived(items, found.linear, conditions=found.conditions, moved=found.moved, optional=found.optional)
 
     def _computed(self, whole: Expr, expr: Call, parts: list[Derived]) -> Derived:
         found = _together(parts)
@@ -103,7 +104,7 @@ class Expressions:
 
     def _tested_as_a_whole(self, found: Derived) -> Items:
         """A test that no constant tells the bounds of, such as LIKE."""
-        return union([self._tested(found), self._closed_to(found), self._beside(found, found)])
+        return union([self._tested(found), self.closed_to(found), self._beside(found, found)])
 
     def conditions(self, expr: Expr) -> tuple[Expr, ...]:
         """The conditions in a value that decide which rows contribute to it."""
@@ -168,13 +169,13 @@ class Expressions:
                 type_ = next(c.field.type for c in each.instance.table.columns if c.field.name == each.column)
                 if allows(terms, type_, expr.op, value_):
                     return self._tested(found)
-        return union([self._tested(found), self._closed_to(found), self._beside(found, found)])
+        return union([self._tested(found), self.closed_to(found), self._beside(found, found)])
 
     def _tested(self, found: Derived) -> Items:
         """Values of single rows are tested; what a guard has counted may be shown, so that a test shows less."""
         return turned(found.items, self.state.one, ("value", "aggregate"), "filter")
 
-    def _closed_to(self, found: Derived) -> Items:
+    def closed_to(self, found: Derived) -> Items:
         """Columns with ``cuts`` or ``constants`` that are compared in another way than these allow."""
         return frozenset(
             problem for each in found.items if self._binds(each) and (problem := _narrowed(each)) is not None
@@ -186,7 +187,7 @@ class Expressions:
         What is computed on either side may be any number, as one in the text may.
         """
         if other.constant and one != other:
-            return self._closed_to(one)
+            return self.closed_to(one)
         found: set[Item] = set()
         for each in one.items:
             if not self._binds(each) or each.column is None:
@@ -196,8 +197,8 @@ class Expressions:
             missing = sorted(named - partners)
             if missing:
                 found.add(replace(each, role="with", function=None, detail=missing[0]))
-            elif not named or one.plain is None or other.plain is None:
-                found |= self._closed_to(replace(one, items=frozenset({each})))
+            elif not (named and one.copied and other.copied):
+                found |= self.closed_to(replace(one, items=frozenset({each})))
         return frozenset(found)
 
     def _of_another(self, item: Item, than: Item) -> bool:

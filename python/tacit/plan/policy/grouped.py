@@ -19,7 +19,7 @@ from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import partly_open, protected, shown
 from tacit.plan.policy.overflows import sums_beyond_bounds
 from tacit.plan.policy.padding import is_padded
-from tacit.plan.policy.repeated import repeating
+from tacit.plan.policy.repeated import others_see, repeating
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, Sums, ordered, selected, union
 
 
@@ -35,6 +35,11 @@ class Groups:
     single: frozenset[Instance]
     merged: frozenset[Instance]
     recipients: tuple[str, ...]
+
+    @property
+    def is_guarded(self) -> bool:
+        """Whether a guard counts the units of some table."""
+        return bool(self.single or self.merged)
 
     @property
     def tells_of_rows(self) -> bool:
@@ -136,12 +141,14 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
     for key, position in _placed_keys(relation):
         found = below.columns[key]
         items = turned(placed(_known(found.items, groups), position), groups.merged, ("value", "aggregate"), "group")
-        columns[key] = replace(found, items=items, conditions=carried.of(key))
+        linear = found.linear and (groups.is_guarded or not found.conditions)
+        columns[key] = replace(found, items=items, linear=linear, conditions=carried.of(key))
     ruled = Ruled(groups.single, groups.merged)
     for each in relation.aggregations:
         items = _known(aggregated(each, below, ruled, groups.recipients), groups)
         columns[each.name] = Derived(
             items,
+            _linear(each, groups),
             averaged=averaged(each, below, ruled, groups.recipients),
             squared=squared(each, below, ruled, groups.recipients),
             conditions=carried.of(each.name),
@@ -153,6 +160,14 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
     return {**columns, **carried.columns}
 
 
+def _linear(each: Aggregation, groups: Groups) -> bool:
+    """Whether an aggregate of rows that no guard counts is a sum of multiples of a column, or their number."""
+    if groups.is_guarded or each.column is None:
+        return True
+    found = groups.below.columns[each.column]
+    return each.function == "sum" and found.linear and not found.conditions and not found.moved
+
+
 def _optional(each: Aggregation, groups: Groups) -> frozenset[str]:
     """The matches that an aggregate of one unit's rows, or of rows that are seen, tells of."""
     if each.column is None or not groups.tells_of_rows:
@@ -161,8 +176,8 @@ def _optional(each: Aggregation, groups: Groups) -> frozenset[str]:
 
 
 def _known(items: Items, groups: Groups) -> Items:
-    """Where no guard counts, conditions end. What they test of a recipient's table is a value then that it knows."""
-    if groups.single or groups.merged:
+    """Where no guard counts, conditions end. What they test of what a recipient sees is a value then that it knows."""
+    if groups.is_guarded:
         return items
     return frozenset(
         replace(each, role="value", function=None) if each.role != "count" and _knows(each, groups) else each
@@ -171,7 +186,8 @@ def _known(items: Items, groups: Groups) -> Items:
 
 
 def _knows(item: Item, groups: Groups) -> bool:
-    return item.instance.owner in groups.recipients and not protected(item.instance.table, groups.recipients)
+    own = item.instance.owner in groups.recipients and not protected(item.instance.table, groups.recipients)
+    return own or others_see(item.instance, item.column, groups.recipients)
 
 
 def _keys_follow(instance: Instance, groups: Groups) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import product
+from typing import Final
 
 from tacit.plan.algebra.relations import Broadcast, FullJoin, Join
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.exposure import terms_of
-from tacit.plan.policy.expressions import met_names, placed, turned
+from tacit.plan.policy.expressions import Expressions, met_names, placed, turned
 from tacit.plan.policy.offers import protected
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.united import together
@@ -88,11 +89,14 @@ def met(a: Derived, b: Derived, left: State, right: State, recipients: tuple[str
 
 
 def _as_tested(one: Derived, other: Derived, state: State, recipients: tuple[str, ...]) -> Items:
-    """To join with values that stand in the question is to compare with constants. Own tables may have any values."""
+    """To join with computed values is to compare with constants. Own tables may have any values."""
     own = any(
         each.instance.owner in recipients and not protected(each.instance.table, recipients) for each in other.items
     )
-    return NOTHING if own or not other.told else turned(one.items, state.one, ("value", "aggregate"), "filter")
+    if own or (one.copied and other.copied and not other.told):
+        return NOTHING
+    tested = turned(one.items, state.one, ("value", "aggregate"), "filter")
+    return union([tested, Expressions(state, recipients).closed_to(one)])
 
 
 def _as_keys(items: Items, state: State) -> Items:
@@ -101,12 +105,18 @@ def _as_keys(items: Items, state: State) -> Items:
     return turned(single, state.many, ("group",), "distinct")
 
 
+MEETING: Final = ("value", "group", "aggregate")
+"""Roles of a column whose values meet others."""
+
+
 def _strangers(one: Derived, other: Derived, recipients: tuple[str, ...]) -> Items:
-    met = sorted(met_names(other.items))
+    """Columns whose owner does not let them meet the other side, or what they are computed with on their own."""
     found: set[Item] = set()
     for each in one.items:
-        if each.column is None or each.role not in ("value", "group") or not protected(each.instance.table, recipients):
+        if each.column is None or each.role not in MEETING or not protected(each.instance.table, recipients):
             continue
+        beside = frozenset(item for item in one.items if item.instance != each.instance)
+        met = sorted(met_names(other.items | beside))
         partners = terms_of(each.instance.table, each.column).partners
         missing = [] if partners is None else [name for name in met if name not in partners]
         found |= {replace(each, role="with", function=None, detail=name) for name in missing[:1]}

@@ -5,6 +5,7 @@ What matters is whether a recipient knows how often, as of its own rows and of t
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from tacit.plan.algebra.refusals import Position
@@ -56,3 +57,8 @@ def sees(instance: Instance, column: str | None, recipient: str) -> bool:
     if column is None:
         return partly_open(instance.table, (recipient,))
     return shown(instance.table, column, (recipient,))
+
+
+def others_see(instance: Instance, column: str | None, recipients: Iterable[str]) -> bool:
+    """Whether a recipient that is not its owner may see a column row by row; without one, which rows there are."""
+    return any(sees(instance, column, each) for each in recipients if each != instance.owner)

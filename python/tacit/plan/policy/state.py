@@ -77,13 +77,14 @@ NOTHING: Items = frozenset()
 class Derived:
     """What a column, or an expression, derives from.
 
-    linear: a sum of it is no more than a sum of multiples. constant: it is the same in all rows. plain: the one column
-    of which it is an unchanged copy. told: some of its values stand in the text of the question. atoms: columns that it
-    determines and is determined by. conditions: names of Boolean columns beside it that decide it. averaged: of a sum,
-    what its average derives from. square: it is a column's value times itself. squared: of a sum of such values, what
-    the variance of the column derives from. least: a count is never less where it is shown, by the floor of this
-    instance. mixed: inputs of a union have it, so that equal values of it match their rows. moved: some rows have other
-    values than a sum of multiples, by constants, conditions or a union, so that a position among all is any among some.
+    linear: a sum of it is no more than a sum of multiples. constant: it is the same in all rows. plain: the one
+    column of which it is an unchanged copy. copied: each of its values stands so in a column of a table. told: some
+    of its values stand in the text of the question. atoms: columns that it determines and is determined by.
+    conditions: names of Boolean columns beside it that decide it. averaged: of a sum, what its average derives
+    from. square: it is a column's value times itself. squared: of a sum of such values, what the variance of the
+    column derives from. least: a count is never less where it is shown, by the floor of this instance. mixed:
+    inputs of a union have it, so that equal values of it match their rows. moved: some rows have other values than
+    a sum of multiples, by constants, conditions or a union, so that a position among all is any among some.
     optional: the matches of rows that all stay of which it tells whether there is one. blended: it is computed of
     several of these, or of one and of something else.
     """
@@ -92,6 +93,7 @@ class Derived:
     linear: bool = True
     constant: bool = False
     plain: Atom | None = None
+    copied: bool = False
     atoms: frozenset[Atom] = frozenset()
     conditions: tuple[str, ...] = ()
     averaged: Items | None = None

@@ -85,6 +85,7 @@ def _either(parts: Sequence[Derived], known: Items, seen: Items, conditions: tup
         union([*(each.items for each in parts), known, seen if told else frozenset()]),
         all(each.linear for each in parts),
         plain=plain.pop() if len(plain) == 1 else None,
+        copied=all(each.copied for each in parts),
         atoms=frozenset().union(*(each.atoms for each in parts)),
         conditions=conditions,
         told=told,
