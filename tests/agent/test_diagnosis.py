@@ -14,9 +14,10 @@ from tacit.agent.faults import Fault
 
 
 def test_a_signal_that_ends_a_local_query_is_an_interruption() -> None:
-    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
-    timer.start()
-    with pytest.raises(RuntimeError) as caught:
+    """On a busy machine the signal may come before the query runs, as Python's own interruption."""
+    timer = threading.Timer(1, signal.raise_signal, [signal.SIGINT])
+    with pytest.raises((RuntimeError, KeyboardInterrupt)) as caught:
+        timer.start()
         duckdb.sql("SELECT COUNT(*) FROM range(100000000000) WHERE range % 7 = 3").fetchall()
     timer.join()
     assert diagnose(caught.value).fault == Fault.INTERRUPTED
