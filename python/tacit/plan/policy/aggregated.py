@@ -7,7 +7,7 @@ from typing import Final
 
 from tacit.plan.algebra.relations import AggregateFunction, Aggregation
 from tacit.plan.facts.terms import ColumnTerms, Function
-from tacit.plan.policy.determined import units_named
+from tacit.plan.policy.determined import equal, units_named
 from tacit.plan.policy.exposure import floor_of, terms_of
 from tacit.plan.policy.expressions import turned
 from tacit.plan.policy.offers import protected
@@ -230,6 +230,7 @@ def _weights(
     """
     if each.function == "count" or found.constant:
         return NOTHING
+    is_sum = each.function == "sum" and found.linear
     multiple = function if found.linear and each.function != "sum_distinct" else None
     return frozenset(
         Item(other, None, "weights", detail=f"{who} {_name(item)}", position=each.position or item.position)
@@ -238,7 +239,7 @@ def _weights(
         if item.role in ("value", "aggregate", "group", "count")
         and (item.instance != other or (other in ruled.merged and each.function == "sum" and found.linear))
         and (who := _knows(item, other, multiple, below, recipients))
-        and not listed(other, item.instance, _name(item))
+        and not ((is_sum or item.instance.owner in recipients) and listed(other, item.instance, _name(item)))
     )
 
 
@@ -257,8 +258,16 @@ def _knows(item: Item, other: Instance, function: Function | None, below: State,
     if item.column is None:
         return who if beside else ""
     whole = function is None or _shows_only(terms_of(mine.table, item.column), function)
-    named = mine.owner == other.owner and not whole
+    named = mine.owner == other.owner and not whole and _is_beside_its_own(mine, other, below)
     return who if (beside or mine == other) and not named else ""
+
+
+def _is_beside_its_own(mine: Instance, other: Instance, below: State) -> bool:
+    """Whether each row of an instance has the other one's row beside it that equal columns say, chosen by nobody."""
+    if mine == other:
+        return True
+    same = equal(frozenset((other.number, each.field.name) for each in other.table.columns), below)
+    return any(all((mine.number, name) in same for name in key) for key in mine.table.unique)
 
 
 def _name(item: Item) -> str:

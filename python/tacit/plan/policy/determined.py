@@ -24,7 +24,7 @@ def determined_by(instance: Instance, atoms: Iterable[Atom], state: State) -> bo
 
 def units_named(atoms: frozenset[Atom], state: State) -> frozenset[Instance]:
     """The instances of which a column is the unit, as itself or as its equal in a join."""
-    same = _equal(atoms, state)
+    same = equal(atoms, state)
     return frozenset(
         each
         for each in _instances(state)
@@ -34,21 +34,21 @@ def units_named(atoms: frozenset[Atom], state: State) -> frozenset[Instance]:
 
 def _closure(atoms: frozenset[Atom], state: State) -> tuple[frozenset[Atom], frozenset[Instance]]:
     """All columns that these determine, and the instances of which they determine a row."""
-    found, rows = _equal(atoms, state), frozenset[Instance]()
+    found, rows = equal(atoms, state), frozenset[Instance]()
     while True:
         new = frozenset(each for each in _instances(state) if each not in rows and _has_row(each, found))
         if not new:
             return found, rows
         rows |= new
         columns = {(each.number, column.field.name) for each in new for column in each.table.columns}
-        found = _equal(found | columns, state)
+        found = equal(found | columns, state)
 
 
 def _has_row(instance: Instance, atoms: frozenset[Atom]) -> bool:
     return any(all((instance.number, each) in atoms for each in keys) for keys in instance.table.unique)
 
 
-def _equal(atoms: frozenset[Atom], state: State) -> frozenset[Atom]:
+def equal(atoms: frozenset[Atom], state: State) -> frozenset[Atom]:
     """With all that are equal to one of them."""
     while True:
         more = {b for a, b in state.equal if a in atoms} | {a for a, b in state.equal if b in atoms}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregate, Aggregation, FullJoin, Join, KeptScan, Relation, Scan, Union
@@ -21,6 +22,9 @@ from tacit.plan.policy.overflows import sums_beyond_bounds
 from tacit.plan.policy.padding import is_padded
 from tacit.plan.policy.repeated import others_see, repeating
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, Sums, ordered, selected, union
+
+DECIDING: Final = ("filter", "join", "distinct", "sort", "group", "aggregate")
+"""Roles of a column by which it decides a value, or which rows there are."""
 
 
 @dataclass(frozen=True)
@@ -149,8 +153,8 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
         columns[each.name] = Derived(
             items,
             _linear(each, groups),
-            averaged=averaged(each, below, ruled, groups.recipients),
-            squared=squared(each, below, ruled, groups.recipients),
+            averaged=_known_beside(averaged(each, below, ruled, groups.recipients), groups),
+            squared=_known_beside(squared(each, below, ruled, groups.recipients), groups),
             conditions=carried.of(each.name),
             least=_least(each, groups),
             moved=each.column is not None and below.columns[each.column].moved,
@@ -161,11 +165,16 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
 
 
 def _linear(each: Aggregation, groups: Groups) -> bool:
-    """Whether an aggregate of rows that no guard counts is a sum of multiples of a column, or their number."""
+    """Whether an aggregate of rows that no guard counts is a sum of multiples of a column, or their number.
+
+    What other rows choose or repeat is no multiple of each value.
+    """
     if groups.is_guarded or each.column is None:
         return True
     found = groups.below.columns[each.column]
-    return each.function == "sum" and found.linear and not found.conditions and not found.moved
+    is_multiple = each.function == "sum" and found.linear and not found.conditions and not found.moved
+    mine, others = {item.instance for item in found.items}, groups.below.one | groups.below.many
+    return is_multiple and not any((other, one) in groups.below.beside for one in mine for other in others)
 
 
 def _optional(each: Aggregation, groups: Groups) -> frozenset[str]:
@@ -176,16 +185,26 @@ def _optional(each: Aggregation, groups: Groups) -> frozenset[str]:
 
 
 def _known(items: Items, groups: Groups) -> Items:
-    """Where no guard counts, conditions end. What they test of what a recipient sees is a value then that it knows."""
-    if groups.is_guarded:
-        return items
-    return frozenset(
-        replace(each, role="value", function=None) if each.role != "count" and _knows(each, groups) else each
-        for each in ordered(items)
-    )
+    """Where no guard counts, conditions end. What they test of what a recipient sees is a value then that it knows.
+
+    Which groups a guard shows, and of which units, the recipient knows too.
+    """
+    if not groups.is_guarded:
+        items = frozenset(
+            replace(each, role="value", function=None) if each.role in DECIDING and _knows(each, groups) else each
+            for each in ordered(items)
+        )
+        items |= {Item(each.instance, None, "count") for each in items if each.instance in groups.below.many}
+    return items | {Item(each, None, "count") for each in groups.merged}
+
+
+def _known_beside(items: Items | None, groups: Groups) -> Items | None:
+    return None if items is None else _known(items, groups)
 
 
 def _knows(item: Item, groups: Groups) -> bool:
+    if item.column is None:
+        return False
     own = item.instance.owner in groups.recipients and not protected(item.instance.table, groups.recipients)
     return own or others_see(item.instance, item.column, groups.recipients)
 

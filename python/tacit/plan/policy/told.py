@@ -6,16 +6,27 @@ say what it may be beside others.
 
 from __future__ import annotations
 
-from tacit.plan.algebra.relations import Relation
-from tacit.plan.algebra.trees import constants
+from tacit.plan.algebra.relations import Relation, Union
+from tacit.plan.algebra.trees import children, constants
 from tacit.plan.facts.catalog import Catalog, KeptTable
 from tacit.plan.facts.deliveries import delivered_table
+from tacit.plan.facts.fields import names
+from tacit.plan.facts.lineage import lineage
 from tacit.plan.facts.row_arrays import read_tables
 
 
 def is_told(relation: Relation, catalog: Catalog) -> bool:
-    """Whether constants, or results of a program, are in a query's rows."""
-    return bool(constants(relation) or told_tables(relation, catalog))
+    """Whether constants, or results of a program, are in a query's rows, or in some rows of a column of a UNION."""
+    return bool(constants(relation) or told_tables(relation, catalog)) or _mixes(relation, catalog)
+
+
+def _mixes(relation: Relation, catalog: Catalog) -> bool:
+    """Whether a column of a UNION has constants beside values of tables."""
+    if isinstance(relation, Union):
+        parts = [lineage(each, catalog).values for each in relation.inputs]
+        if any(len({bool(part[name]) for part in parts}) > 1 for name in names(relation)):
+            return True
+    return any(_mixes(each, catalog) for each in children(relation))
 
 
 def told_tables(relation: Relation, catalog: Catalog) -> tuple[KeptTable, ...]:
