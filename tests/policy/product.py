@@ -56,6 +56,11 @@ class Product:
             return Verdict(str(rule))
         return Verdict("")
 
+    def shown(self, sql: str, to: tuple[str, ...], data: Data) -> object:
+        """The first value of the answer; the rule where the question is refused, by the rules or an owner's agent."""
+        rule = self.verdict(sql, to).rule or self.checked([sql], to, data).rule
+        return rule or self.answer(sql, to, data).rows[0][0]
+
     def answer(self, sql: str, to: tuple[str, ...], data: Data) -> Answer:
         """What recipients get. Tables without rows in the data are empty."""
         federation = self.federation_of(data)

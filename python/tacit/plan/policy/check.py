@@ -173,7 +173,7 @@ def _is_offered(use: Use, owner: str, catalog: Catalog) -> bool:
     if use.source.column is not None:
         return table is not None and any(each.field.name == use.source.column for each in table.columns)
     is_array = use.through[:1] == ("program",) or table is None
-    return offered_array(catalog, owner, use.source.table) is not None if is_array else True
+    return not is_array or offered_array(catalog, owner, use.source.table) is not None
 
 
 def _beside_constants(
