@@ -10,8 +10,8 @@ from tacit.plan.facts.terms import ColumnTerms, Function
 from tacit.plan.policy.determined import equal, units_named
 from tacit.plan.policy.exposure import floor_of, terms_of
 from tacit.plan.policy.expressions import turned
-from tacit.plan.policy.offers import protected
-from tacit.plan.policy.repeated import listed, others_see, repeats, sees
+from tacit.plan.policy.offers import knows, protected
+from tacit.plan.policy.repeated import listed, repeats
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, ordered, union
 
 FUNCTIONS: Final[dict[AggregateFunction, Function]] = {
@@ -140,7 +140,7 @@ def _counts(found: Derived, each: Aggregation) -> bool:
 def _rows(below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]) -> Items:
     """How many rows there are: a recipient knows it where it sees the rows, and of a single unit it is a value."""
     alone = {each for each in below.one if not any((each, other) in below.beside for other in ruled)}
-    known = {each for each in alone if each.owner in recipients or others_see(each, None, recipients)}
+    known = {each for each in alone if any(knows(each.table, None, who) for who in recipients)}
     return frozenset(Item(each, None, "count") for each in ruled | known)
 
 
@@ -238,24 +238,22 @@ def _weights(
         for other in ruled.all
         if item.role in ("value", "aggregate", "group", "count")
         and (item.instance != other or (other in ruled.merged and each.function == "sum" and found.linear))
-        and (who := _knows(item, other, multiple, below, recipients))
+        and (who := _who_knows(item, other, multiple, below, recipients))
         and not ((is_sum or item.instance.owner in recipients) and listed(other, item.instance, _name(item)))
     )
 
 
-def _knows(item: Item, other: Instance, function: Function | None, below: State, recipients: tuple[str, ...]) -> str:
+def _who_knows(
+    item: Item, other: Instance, function: Function | None, below: State, recipients: tuple[str, ...]
+) -> str:
     """A recipient that knows a value beside rows that another instance, or its own one, decides; "" if none does.
 
     function: of multiples of the value, which its owner may name; None for one of anything else, as of powers.
     """
     mine, beside = item.instance, (item.instance, other) in below.beside
-    if mine.owner in recipients and mine.owner != other.owner:
-        return mine.owner if beside else ""
-    others = [each for each in recipients if each != other.owner]
-    if mine in below.many:
-        return others[0] if beside and others else ""
-    who = next((each for each in others if sees(mine, item.column, each)), "")
-    if item.column is None:
+    others = sorted((each for each in recipients if each != other.owner), key=lambda each: each != mine.owner)
+    who = next((each for each in others if mine in below.many or knows(mine.table, item.column, each)), "")
+    if item.column is None or mine in below.many:
         return who if beside else ""
     whole = function is None or _shows_only(terms_of(mine.table, item.column), function)
     named = mine.owner == other.owner and not whole and _is_beside_its_own(mine, other, below)

@@ -17,10 +17,10 @@ from tacit.plan.policy.expressions import placed, turned
 from tacit.plan.policy.guarding import guard_of, uncountable, unknown_to
 from tacit.plan.policy.guards import Guard
 from tacit.plan.policy.names import Names
-from tacit.plan.policy.offers import partly_open, protected, shown
+from tacit.plan.policy.offers import knows, partly_open, protected, shown
 from tacit.plan.policy.overflows import sums_beyond_bounds
 from tacit.plan.policy.padding import is_padded
-from tacit.plan.policy.repeated import others_see, repeating
+from tacit.plan.policy.repeated import repeating
 from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, Sums, ordered, selected, union
 
 DECIDING: Final = ("filter", "join", "distinct", "sort", "group", "aggregate")
@@ -203,10 +203,10 @@ def _known_beside(items: Items | None, groups: Groups) -> Items | None:
 
 
 def _knows(item: Item, groups: Groups) -> bool:
-    if item.column is None:
+    """Whether a recipient knows of each row what an item tells of it."""
+    if item.column is None or item.instance in groups.below.many:
         return False
-    own = item.instance.owner in groups.recipients and not protected(item.instance.table, groups.recipients)
-    return own or others_see(item.instance, item.column, groups.recipients)
+    return any(knows(item.instance.table, item.column, who) for who in groups.recipients)
 
 
 def _keys_follow(instance: Instance, groups: Groups) -> bool:

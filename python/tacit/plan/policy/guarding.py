@@ -9,9 +9,9 @@ from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column
 from tacit.plan.facts.terms import Small
-from tacit.plan.policy.exposure import floor_of, offered
+from tacit.plan.policy.exposure import floor_of
 from tacit.plan.policy.guards import Floor, Guard, Hidden, Refined
-from tacit.plan.policy.offers import protected
+from tacit.plan.policy.offers import knows, protected
 from tacit.plan.policy.state import Instance, Item, Items, State, union
 
 
@@ -43,12 +43,10 @@ def hidden_from(parties: Sequence[str], instances: frozenset[Instance], recipien
         if isinstance(each.scan, Scan) and protected(each.table, recipients):
             others = [party for party in parties if party != each.owner]
             named = [column.field.name for column in each.table.columns]
-            found[each.scan] = frozenset(name for name in named if not any(_sees(each, name, who) for who in others))
+            found[each.scan] = frozenset(
+                name for name in named if not any(knows(each.table, name, who) for who in others)
+            )
     return found
-
-
-def _sees(instance: Instance, name: str, party: str) -> bool:
-    return "select" in offered(instance.table, name, party).ways
 
 
 def unknown_to(recipient: str, instances: frozenset[Instance], recipients: tuple[str, ...]) -> Hidden:

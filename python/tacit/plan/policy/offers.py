@@ -20,6 +20,13 @@ def shown(table: Table, column: str, recipients: tuple[str, ...]) -> bool:
     return all("select" in offered(table, column, each).ways for each in recipients)
 
 
+def knows(table: Table, column: str | None, recipient: str) -> bool:
+    """Whether a recipient knows a column row by row, as its owner or as it may see it; without one, which rows there
+    are.
+    """
+    return partly_open(table, (recipient,)) if column is None else shown(table, column, (recipient,))
+
+
 def wholly_open(table: Table, recipients: tuple[str, ...]) -> bool:
     """Whether all recipients may see all columns row by row."""
     return bool(recipients) and all(shown(table, each.field.name, recipients) for each in table.columns)

@@ -5,12 +5,11 @@ What matters is whether a recipient knows how often, as of its own rows and of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregation
-from tacit.plan.policy.offers import partly_open, shown
+from tacit.plan.policy.offers import knows
 from tacit.plan.policy.state import NOTHING, Instance, Item, Items, State
 
 ADDING: Final = ("sum", "count", "count_rows", "middle", "ranked")
@@ -41,24 +40,10 @@ def repeating(
 
 def _counts_for(other: Instance, one: Instance, below: State, recipients: tuple[str, ...]) -> bool:
     """Whether a recipient knows how often rows of another instance are there."""
-    if other in below.many or (other.owner in recipients and other.owner != one.owner):
-        return True
-    return any(sees(other, None, each) for each in recipients if each not in (one.owner, other.owner))
+    return other in below.many or any(knows(other.table, None, each) for each in recipients if each != one.owner)
 
 
 def listed(instance: Instance, other: Instance, column: str) -> bool:
     """Whether an owner's ``weights`` have a column of a recipient's table, or all of it."""
     listed = instance.table.terms.weights if instance.table.terms else frozenset()
     return f"{other.table.name}.*" in listed or column in listed
-
-
-def sees(instance: Instance, column: str | None, recipient: str) -> bool:
-    """Whether a recipient may see a column row by row; without one, which rows there are."""
-    if column is None:
-        return partly_open(instance.table, (recipient,))
-    return shown(instance.table, column, (recipient,))
-
-
-def others_see(instance: Instance, column: str | None, recipients: Iterable[str]) -> bool:
-    """Whether a recipient that is not its owner may see a column row by row; without one, which rows there are."""
-    return any(sees(instance, column, each) for each in recipients if each != instance.owner)

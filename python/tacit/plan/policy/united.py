@@ -11,7 +11,7 @@ from tacit.plan.algebra.relations import Expr, Literal, Project, Relation, Union
 from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.fields import column, names
 from tacit.plan.policy.names import Names
-from tacit.plan.policy.offers import partly_open
+from tacit.plan.policy.offers import knows
 from tacit.plan.policy.state import Derived, Instance, Item, Items, State, union
 
 FALSE = Literal(False, Boolean())
@@ -26,7 +26,7 @@ def united(visible: tuple[str, ...], parts: Sequence[State], recipients: tuple[s
         Item(each, None, "count")
         for part in parts
         for each in part.one | part.many
-        if each in part.many or any(partly_open(each.table, (who,)) for who in recipients)
+        if each in part.many or any(knows(each.table, None, who) for who in recipients)
     )
     columns = {name: _either([each.columns[name] for each in parts], known, seen, conditions[name]) for name in visible}
     for name, hidden in conditions.items():
