@@ -9,7 +9,7 @@ from typing import Any
 from floors import CREDIT_SCALE, EXPONENT, MARKET_SCALE, MATCHING_SECONDS, OPERATIONS, Floor
 
 Measured = dict[str, Any]
-"""One line of ``tacit-bench --json``, of ``spu_peer.py`` or of ``queries.py``."""
+"""One line of ``tacit-bench --json``, of ``spu_peer.py``, ``mpyc_peer.py`` or ``queries.py``."""
 
 CEILINGS = {
     "plain": "loopback TCP, three parties, all ordered pairs",
@@ -149,13 +149,13 @@ def beside(each: Measured, peer: float | None) -> list[str]:
     return [f"{count(peer)}{each['unit']}/s", f"{rate(each) / peer:.1f}x", load] if peer else ["-", "-", load]
 
 
-def peers(found: list[Measured]) -> str:
-    """SPU on the same operations."""
+def peers(name: str, found: list[Measured]) -> str:
+    """Another system on the same operations."""
     rows = [
-        [*timing(each), str(each["messages"]), mebibytes(max(each["peak_memory"])), f"{each['load']:.2f}"]
+        [*timing(each), str(each["messages"] or "-"), mebibytes(max(each["peak_memory"])), f"{each['load']:.2f}"]
         for each in found
     ]
-    return section("SPU, ABY3 over 64 bits: three processes on this machine", [*TIMING, "sends", "peak", "load"], rows)
+    return section(f"{name}: three processes on this machine", [*TIMING, "sends", "peak", "load"], rows)
 
 
 def matching(found: list[Measured]) -> str:

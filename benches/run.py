@@ -4,8 +4,8 @@
     python benches/run.py --quick               a minute: small sizes, to see that the bench itself works
     python benches/run.py --parts limits,operations --only sort,join --rows 20
 
-SPU is measured in the same run if this interpreter has it (``pip install spu``), or the one that --spu-python names; so
-is OpenMined's intersection (``pip install openmined-psi``).
+SPU and MPyC are measured in the same run if this interpreter has them (``pip install spu mpyc gmpy2``), or the one that
+--spu-python names; so is OpenMined's intersection (``pip install openmined-psi``).
 Nothing here fails because something is slow.
 """
 
@@ -32,6 +32,7 @@ PARTS = (
     "operations",
     "arrays",
     "spu",
+    "mpyc",
     "transfers",
     "garbling",
     "psi",
@@ -76,7 +77,7 @@ def default_path() -> Path:
 
 def arguments() -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(description="Measure tacit beside the machine's own limits and SPU.")
+    parser = argparse.ArgumentParser(description="Measure tacit beside the machine's own limits, SPU and MPyC.")
     parser.add_argument("--quick", action="store_true", help="small sizes: does the bench work?")
     parser.add_argument("--parts", default=",".join(PARTS), help=f"of: {' '.join(PARTS)} (default all)")
     parser.add_argument("--rows", help="sizes of operations, as powers of two (default 16,18,20,22)")
@@ -87,7 +88,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, help="measured repetitions (default 5)")
     parser.add_argument("--seconds", type=int, default=30, help="begin no further repetition after so long")
     spu_python = os.environ.get("TACIT_SPU_PYTHON", sys.executable)
-    parser.add_argument("--spu-python", default=spu_python, help="an interpreter with SPU (or TACIT_SPU_PYTHON)")
+    parser.add_argument("--spu-python", default=spu_python, help="one with SPU and MPyC (or TACIT_SPU_PYTHON)")
     parser.add_argument("--profile", default="release", help="of the bench program: dev works, and is slow")
     parser.add_argument("--output", type=Path, help="where to save the table")
     options = parser.parse_args()
@@ -115,7 +116,7 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
         yield report.products(list(measured([program, "products", "--json", "--repeats", str(options.repeats)])))
     peers = list(spu(options)) if "spu" in options.parts else []
     if peers:
-        yield report.peers(peers)
+        yield report.peers("SPU, ABY3 over 64 bits", peers)
     elif "spu" in options.parts:
         yield "SPU is not installed in this interpreter; --spu-python names one that has it."
     if "operations" in options.parts:
@@ -125,6 +126,10 @@ def parts(options: argparse.Namespace) -> Iterator[str]:
     if "arrays" in options.parts:
         beside = list(spu_on_arrays(options)) if "spu" in options.parts else []
         yield report.arrays(list(measured(arrays(program, options))), beside)
+    if "mpyc" in options.parts:
+        slower = list(mpyc(options))
+        title = "MPyC, Shamir's shares over a prime field, numbers of 64 bits with 16 behind the point"
+        yield report.peers(title, slower) if slower else "MPyC is not installed in this interpreter; see --spu-python."
     if "transfers" in options.parts:
         yield pairs.transfers(list(transfers(program, options)))
     if "garbling" in options.parts:
@@ -171,7 +176,7 @@ def arrays(program: str, options: argparse.Namespace) -> list[str]:
 
 def spu(options: argparse.Namespace) -> Iterator[Measured]:
     """SPU's figures, operation by operation; none without SPU."""
-    if not has_spu(options.spu_python):
+    if not has(options.spu_python, "spu"):
         return
     chosen = options.only.split(",") if options.only else SPU_OPERATIONS
     for operation in [name for name in SPU_OPERATIONS if name in chosen]:
@@ -184,11 +189,19 @@ def spu(options: argparse.Namespace) -> Iterator[Measured]:
 
 def spu_on_arrays(options: argparse.Namespace) -> Iterator[Measured]:
     """SPU's figures of about a million elements, under tacit's names of the operations; none without SPU."""
-    if has_spu(options.spu_python):
+    if has(options.spu_python, "spu"):
         rows = ["--rows", "8" if options.quick else "20", "--only", ",".join(SPU_ON_ARRAYS)]
         repeats = ["--repeats", str(options.repeats), "--seconds", str(options.seconds)]
         for each in measured([options.spu_python, str(HERE / "spu_peer.py"), *rows, *repeats]):
             yield {**each, "operation": SPU_ON_ARRAYS[each["operation"]]}
+
+
+def mpyc(options: argparse.Namespace) -> Iterator[Measured]:
+    """MPyC's figures of operations on arrays; none without MPyC. It computes a thousand times as slowly as others."""
+    if has(options.spu_python, "mpyc"):
+        repeats = ["--repeats", str(min(3, options.repeats)), "--seconds", str(options.seconds)]
+        rows = ["--rows", "5" if options.quick else "12"]
+        yield from measured([options.spu_python, str(HERE / "mpyc_peer.py"), *rows, *repeats])
 
 
 def intersections(program: str, options: argparse.Namespace) -> Iterator[Measured]:
@@ -240,11 +253,11 @@ def matching(options: argparse.Namespace) -> Iterator[Measured]:
         yield from measured([sys.executable, str(HERE / "matching.py"), *which, *repeats])
 
 
-def has_spu(python: str) -> bool:
-    """Whether an interpreter can load SPU."""
+def has(python: str, package: str) -> bool:
+    """Whether an interpreter can load a package."""
     if python == sys.executable:
-        return importlib.util.find_spec("spu") is not None
-    return subprocess.run([python, "-c", "import spu"], capture_output=True).returncode == 0
+        return importlib.util.find_spec(package) is not None
+    return subprocess.run([python, "-c", f"import {package}"], capture_output=True).returncode == 0
 
 
 def queries(options: argparse.Namespace) -> Iterator[Measured]:

@@ -75,6 +75,13 @@ def test_operations_on_arrays_stand_beside_targets_and_spu(report: ModuleType) -
     assert multiply.split()[-7:] == ["rep3", "-", "-", "-", "-", "-", "0.25"]
 
 
+def test_a_system_that_does_not_count_its_sends_has_none(report: ModuleType) -> None:
+    found = [measured("multiply", "plain", [0.5], messages=each) for each in (0, 12)]
+    text = report.peers("MPyC", found)
+    assert text.startswith("MPyC: three processes on this machine\n")
+    assert [re.split(r"  +", line)[8] for line in text.splitlines()[3:5]] == ["-", "12"]
+
+
 def test_numbers_have_three_digits(report: ModuleType) -> None:
     assert [report.count(x) for x in (2.134e9, 12.34e6, 999, 0)] == ["2.13 G", "12.3 M", "999 ", "0 "]
     assert [report.seconds(x) for x in (1.5, 0.0123, 0.0000456)] == ["1.500 s", "12.30 ms", "46 us"]
