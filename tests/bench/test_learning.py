@@ -30,16 +30,16 @@ def networks(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 def test_a_tiny_model_is_trained_by_three_parties(learning: ModuleType) -> None:
     case = learning.Case(learning.rows(6, 2, "labels"), learning.descent)
-    found = dict(zip(learning.HEAD, learning.line("tiny", case, True), strict=True))
+    found = dict(zip(learning.HEAD, learning.line("tiny", case, 1), strict=True))
     assert (found["rows"], found["columns"]) == ("6", "2")
     assert float(found["rounds a step"]) > 0 and float(found["MB a step"]) > 0
-    assert float(found["error"]) < 1e-2 and found["run"]
+    assert float(found["error"]) < 1e-2 and found["run"] and found["measured"]
 
 
 def test_a_case_that_is_not_run_has_its_cost_alone(learning: ModuleType) -> None:
-    found = dict(zip(learning.HEAD, learning.line("tiny", learning.Case(learning.rows(6, 2), learning.clusters), False),
+    found = dict(zip(learning.HEAD, learning.line("tiny", learning.Case(learning.rows(6, 2), learning.clusters), 0),
                      strict=True))  # fmt: skip
-    assert float(found["rounds a step"]) > 0 and found["run"] == found["error"] == ""
+    assert float(found["rounds a step"]) > 0 and found["run"] == found["measured"] == found["error"] == ""
 
 
 @pytest.mark.parametrize("name", ["Adult, newton", "MovieLens 100k, rank 10", "card fraud, newton", "k-means"])
