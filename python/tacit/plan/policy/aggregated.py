@@ -7,12 +7,13 @@ from typing import Final
 
 from tacit.plan.algebra.relations import AggregateFunction, Aggregation
 from tacit.plan.facts.terms import ColumnTerms, Function
-from tacit.plan.policy.determined import equal, units_named
+from tacit.plan.policy.chosen import is_chosen
+from tacit.plan.policy.determined import closed, units_named
 from tacit.plan.policy.exposure import floor_of, terms_of
 from tacit.plan.policy.expressions import turned
 from tacit.plan.policy.offers import knows, protected
-from tacit.plan.policy.repeated import listed, repeats
-from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, ordered, union
+from tacit.plan.policy.repeated import listed, repeating, repeats
+from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, Role, State, ordered, union
 
 FUNCTIONS: Final[dict[AggregateFunction, Function]] = {
     "sum": "sum",
@@ -106,7 +107,11 @@ def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recip
     found = below.columns[each.column]
     matched = matched_by_union(ruled.all) if each.function == "count_distinct" and found.mixed else NOTHING
     if each.function == "count_distinct" and _is_of_units(found, below, ruled.all):
-        return matched
+        named = units_named(found.atoms, below)
+        others = Ruled(ruled.single - named, ruled.merged - named)
+        beside = _weights(found, each, function, below, others, recipients)
+        return union([matched, beside, _repeats_of_others(found, each, below, others.all, recipients)])
+    weights = _weights(found, each, function, below, ruled, recipients)
     return union(
         [
             _applied(found.items, function, each, below, recipients),
@@ -114,7 +119,8 @@ def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recip
             _powers(found, each, ruled.all),
             _rows_of_one(found, each, ruled.all),
             _shown_of_one(found, each, ruled.merged),
-            _weights(found, each, function, below, ruled, recipients),
+            weights or _of_parts(found, each, below, ruled.all),
+            _repeats_of_others(found, each, below, ruled.all, recipients),
             repeated,
             matched,
         ]
@@ -187,8 +193,31 @@ def _rows_of_one(found: Derived, each: Aggregation, ruled: frozenset[Instance]) 
 def _both_sides(each: Aggregation, below: State, ruled: frozenset[Instance]) -> Items:
     """A table on both sides of a union: the sides may differ by few units, whose values are what is left of a sum."""
     return frozenset(
-        Item(one, None, "repeats", detail="UNION", position=each.position) for one, _ in below.apart if one in ruled
+        Item(one, None, "repeats", detail="UNION", position=each.position)
+        for one, other in below.apart
+        if one in ruled and one.table.name == other.table.name
     )
+
+
+def _of_parts(found: Derived, each: Aggregation, below: State, ruled: frozenset[Instance]) -> Items:
+    """Values that differ by the input of a union, over rows of an instance that meet several inputs.
+
+    Nothing counts how many units meet the rows of one input.
+    """
+    if each.function == "count" or not (found.mixed and found.moved):
+        return NOTHING
+    met = (one for one in ruled for a, b in below.apart if {(a, one), (b, one)} <= below.beside)
+    return matched_by_union(frozenset(met))
+
+
+def _repeats_of_others(
+    found: Derived, each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]
+) -> Items:
+    """Rows that a recipient repeats have as many different values, where these are of other rows beside them."""
+    if each.function != "count_distinct":
+        return NOTHING
+    beside = frozenset(one for one in ruled if any(item.instance != one for item in found.items))
+    return repeating(beside, below, recipients, each.position)
 
 
 def matched_by_union(ruled: frozenset[Instance]) -> Items:
@@ -224,7 +253,7 @@ def _weights(
     ruled: Ruled,
     recipients: tuple[str, ...],
 ) -> Items:
-    """Values that a recipient knows, over rows that an instance decides: each could tell whose it is.
+    """Values that a recipient knows or chooses, over rows that an instance decides: each could tell whose it is.
 
     It knows its own, what a guard has counted, and what it may see row by row.
     """
@@ -233,38 +262,61 @@ def _weights(
     is_sum = each.function == "sum" and found.linear
     multiple = function if found.linear and each.function != "sum_distinct" else None
     return frozenset(
-        Item(other, None, "weights", detail=f"{who} {_name(item)}", position=each.position or item.position)
+        Item(other, None, role, detail=f"{who} {_name(item)}", position=each.position or item.position)
         for item in ordered(found.items)
         for other in ruled.all
         if item.role in ("value", "aggregate", "group", "count")
         and (item.instance != other or (other in ruled.merged and each.function == "sum" and found.linear))
-        and (who := _who_knows(item, other, multiple, below, recipients))
-        and not ((is_sum or item.instance.owner in recipients) and listed(other, item.instance, _name(item)))
+        for role, who in _who_knows(item, other, multiple, below, recipients)
+        if not (_is_listed(item, other, below, recipients) and (is_sum or item.instance.owner in recipients))
     )
 
 
 def _who_knows(
     item: Item, other: Instance, function: Function | None, below: State, recipients: tuple[str, ...]
-) -> str:
-    """A recipient that knows a value beside rows that another instance, or its own one, decides; "" if none does.
+) -> list[tuple[Role, str]]:
+    """A recipient that knows a value beside rows that another instance, or its own one, decides, or chooses it.
 
     function: of multiples of the value, which its owner may name; None for one of anything else, as of powers.
     """
     mine, beside = item.instance, (item.instance, other) in below.beside
     others = sorted((each for each in recipients if each != other.owner), key=lambda each: each != mine.owner)
-    who = next((each for each in others if mine in below.many or knows(mine.table, item.column, each)), "")
+    if not others or not (beside or (mine == other and item.column is not None and mine not in below.many)):
+        return []
+    who = next((each for each in others if _is_known(item, each, below)), None)
+    if who is None:
+        chooses = item.column is not None and mine != other and is_chosen(mine, other, below, recipients)
+        return [("chosen", others[0])] if chooses else []
     if item.column is None or mine in below.many:
-        return who if beside else ""
+        return [("weights", who)]
     whole = function is None or _shows_only(terms_of(mine.table, item.column), function)
     named = mine.owner == other.owner and not whole and _is_beside_its_own(mine, other, below)
-    return who if (beside or mine == other) and not named else ""
+    return [] if named else [("weights", who)]
+
+
+def _is_known(item: Item, who: str, below: State) -> bool:
+    """Whether a recipient knows a column of each row, or one that is equal to it; without one, which rows there are."""
+    if item.instance in below.many or item.column is None:
+        return item.instance in below.many or knows(item.instance.table, None, who)
+    same = closed(frozenset({(item.instance.number, item.column)}), below.equal)
+    tables = {each.number: each for each in below.one | below.many}
+    named = ((tables[number], name) for number, name in same if number in tables)
+    return knows(item.instance.table, item.column, who) or any(
+        each in below.many or knows(each.table, name, who) for each, name in named
+    )
+
+
+def _is_listed(item: Item, other: Instance, below: State, recipients: tuple[str, ...]) -> bool:
+    """Whether an owner allows sums of a column over its rows: of a recipient's, or of rows that nobody chooses."""
+    stands = item.instance.owner in recipients or _is_beside_its_own(item.instance, other, below)
+    return stands and listed(other, item.instance, _name(item))
 
 
 def _is_beside_its_own(mine: Instance, other: Instance, below: State) -> bool:
     """Whether each row of an instance has the other one's row beside it that equal columns say, chosen by nobody."""
     if mine == other:
         return True
-    same = equal(frozenset((other.number, each.field.name) for each in other.table.columns), below)
+    same = closed(frozenset((other.number, each.field.name) for each in other.table.columns), below.equal)
     return any(all((mine.number, name) in same for name in key) for key in mine.table.unique)
 
 

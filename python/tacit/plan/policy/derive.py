@@ -212,7 +212,7 @@ def _kept_value(kept: KeptColumn, made: Iterable[Instance]) -> Derived:
     copied = [(each.instance.number, each.column) for each in ordered(items) if each.column is not None]
     if not values or any({*each.through} - {"group"} for each in values):
         return Derived(items, told=True)
-    return Derived(items, plain=copied[0] if len(values) == len(copied) == 1 else None, copied=True)
+    return Derived(items, copies=frozenset(copied if len(values) == len(copied) == 1 else ()), copied=True)
 
 
 def _sources(kept: KeptColumn, made: Iterable[Instance]) -> Items:
@@ -233,4 +233,5 @@ def _sources(kept: KeptColumn, made: Iterable[Instance]) -> Items:
 
 def _value(instance: Instance, source: str) -> Derived:
     atom: Atom = (instance.number, source)
-    return Derived(frozenset({Item(instance, source, "value")}), plain=atom, copied=True, atoms=frozenset({atom}))
+    its = frozenset({atom})
+    return Derived(frozenset({Item(instance, source, "value")}), copies=its, copied=True, atoms=its)

@@ -24,7 +24,7 @@ def determined_by(instance: Instance, atoms: Iterable[Atom], state: State) -> bo
 
 def units_named(atoms: frozenset[Atom], state: State) -> frozenset[Instance]:
     """The instances of which a column is the unit, as itself or as its equal in a join."""
-    same = equal(atoms, state)
+    same = closed(atoms, state.equal)
     return frozenset(
         each
         for each in _instances(state)
@@ -34,24 +34,25 @@ def units_named(atoms: frozenset[Atom], state: State) -> frozenset[Instance]:
 
 def _closure(atoms: frozenset[Atom], state: State) -> tuple[frozenset[Atom], frozenset[Instance]]:
     """All columns that these determine, and the instances of which they determine a row."""
-    found, rows = equal(atoms, state), frozenset[Instance]()
+    found, rows = closed(atoms, state.equal), frozenset[Instance]()
     while True:
-        new = frozenset(each for each in _instances(state) if each not in rows and _has_row(each, found))
+        new = frozenset(each for each in _instances(state) if each not in rows and has_row(each, found))
         if not new:
             return found, rows
         rows |= new
         columns = {(each.number, column.field.name) for each in new for column in each.table.columns}
-        found = equal(found | columns, state)
+        found = closed(found | columns, state.equal)
 
 
-def _has_row(instance: Instance, atoms: frozenset[Atom]) -> bool:
+def has_row(instance: Instance, atoms: frozenset[Atom]) -> bool:
+    """Whether these columns say which row of an instance it is, by one of its unique keys."""
     return any(all((instance.number, each) in atoms for each in keys) for keys in instance.table.unique)
 
 
-def equal(atoms: frozenset[Atom], state: State) -> frozenset[Atom]:
-    """With all that are equal to one of them."""
+def closed(atoms: frozenset[Atom], pairs: frozenset[tuple[Atom, Atom]]) -> frozenset[Atom]:
+    """With all that are in a pair with one of them, again and again."""
     while True:
-        more = {b for a, b in state.equal if a in atoms} | {a for a, b in state.equal if b in atoms}
+        more = {b for a, b in pairs if a in atoms} | {a for a, b in pairs if b in atoms}
         if more <= atoms:
             return atoms
         atoms |= more

@@ -17,7 +17,7 @@ from tacit.plan.policy.conditions import present
 from tacit.plan.policy.constants import COMPARISONS, FLIPPED, NotConstant, allows, constant, unchanged, unwritten
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.offers import protected
-from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, Role, State, ordered, union
+from tacit.plan.policy.state import NO_COPIES, NOTHING, Derived, Instance, Item, Items, Role, State, ordered, union
 
 LOGIC = ("and", "or", "not")
 BOOLEAN = COMPARISONS | {*LOGIC, "is_null"} | PREDICATES
@@ -40,9 +40,9 @@ class Expressions:
                 known = self.state.columns[name]
                 averaged, squared = (each and named_at(each, position) for each in (known.averaged, known.squared))
                 same = isinstance(unwritten(whole), ColumnRef)
-                plain, copied = known.plain if same else None, known.copied and same
+                copies, copied = known.copies if same else NO_COPIES, known.copied and same
                 items = named_at(known.items, position)
-                return replace(known, items=items, averaged=averaged, squared=squared, plain=plain, copied=copied)
+                return replace(known, items=items, averaged=averaged, squared=squared, copies=copies, copied=copied)
             case Call("if", (test, then, otherwise)):
                 branches = [self.of(then), self.of(otherwise)]
                 found, told = _together(branches), any(each.told for each in branches)

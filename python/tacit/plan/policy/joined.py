@@ -10,10 +10,11 @@ from typing import Final
 from tacit.plan.algebra.relations import Broadcast, FullJoin, Join
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.uniqueness import is_unique
+from tacit.plan.policy.chosen import multipliers
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.expressions import Expressions, met_names, placed, turned
 from tacit.plan.policy.offers import protected
-from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, State, selected, union
+from tacit.plan.policy.state import NO_COPIES, NOTHING, Atom, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.united import together
 
 
@@ -31,14 +32,26 @@ def joined(
         rows=union([whole.rows, keys, selected(whole)]),
         beside=whole.beside | frozenset(sides_of(left, right)) | frozenset(sides_of(right, left)),
     )
-    whole = replace(whole, rows=union([whole.rows, by_matches([each for pair in pairs for each in pair], whole)]))
+    matches = by_matches([each for pair in pairs for each in pair], whole)
+    whole = replace(whole, rows=union([whole.rows, matches]), met=whole.met | copies(pairs))
     if isinstance(relation, FullJoin):
         return _optional(whole, left, right, recipients)
-    equal = frozenset(pair for a, b in pairs for pair in product(a.atoms, b.atoms))
-    whole = replace(whole, equal=whole.equal | equal)
+    whole = replace(whole, equal=whole.equal | copies(pair for pair in pairs if pair[0].plain and pair[1].plain))
     if is_unique(relation.right, relation.right_keys, catalog):
         return whole
-    more = {each: left.repeated.get(each, frozenset()) | right.identity for each in left.one}
+    return repeating_left(whole, left, right, recipients)
+
+
+def copies(pairs: Iterable[tuple[Derived, Derived]]) -> frozenset[tuple[Atom, Atom]]:
+    """The columns of tables that keys of joins are unchanged copies of. Computed keys are chosen by who computes."""
+    return frozenset(pair for a, b in pairs for pair in product(a.copies, b.copies))
+
+
+def repeating_left(whole: State, left: State, right: State, recipients: tuple[str, ...]) -> State:
+    """The state of a join in which rows of the left side may have several partners."""
+    more = {
+        each: left.repeated.get(each, frozenset()) | multipliers(each, right, whole, recipients) for each in left.one
+    }
     return replace(whole, identity=right.identity, repeated={**whole.repeated, **more})
 
 
@@ -61,7 +74,11 @@ def broadcast(input: State, scalar: State, recipients: tuple[str, ...]) -> State
     """
     columns = {
         name: replace(
-            each, items=_foreign(union([each.items, scalar.rows]), recipients), constant=True, plain=None, told=True
+            each,
+            items=_foreign(union([each.items, scalar.rows]), recipients),
+            constant=True,
+            copies=NO_COPIES,
+            told=True,
         )
         for name, each in scalar.columns.items()
     }
@@ -129,7 +146,7 @@ def _optional(whole: State, left: State, right: State, recipients: tuple[str, ..
     Owners learn the number of their common keys, and who compares learns which keys miss: both need ``matches``.
     """
     columns = {
-        name: replace(each, items=union([each.items, whole.rows]), plain=None, constant=False)
+        name: replace(each, items=union([each.items, whole.rows]), copies=NO_COPIES, constant=False)
         for name, each in whole.columns.items()
     }
     pairs = [*sides_of(left, right), *sides_of(right, left)]

@@ -21,10 +21,13 @@ def shown(table: Table, column: str, recipients: tuple[str, ...]) -> bool:
 
 
 def knows(table: Table, column: str | None, recipient: str) -> bool:
-    """Whether a recipient knows a column row by row, as its owner or as it may see it; without one, which rows there
-    are.
+    """Whether a recipient knows a column row by row, as its owner or as it may see it.
+
+    Without a column: which rows there are, which it also knows if it may learn which of them match.
     """
-    return partly_open(table, (recipient,)) if column is None else shown(table, column, (recipient,))
+    if column is not None:
+        return shown(table, column, (recipient,))
+    return partly_open(table, (recipient,)) or (table.terms is not None and recipient in table.terms.matches)
 
 
 def wholly_open(table: Table, recipients: tuple[str, ...]) -> bool:

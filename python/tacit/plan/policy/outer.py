@@ -11,6 +11,7 @@ missing. Nothing counts these, and its owner refuses.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tacit.plan.algebra.refusals import Position
@@ -18,9 +19,9 @@ from tacit.plan.algebra.relations import Join, Mark, Pairs
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.expressions import placed
-from tacit.plan.policy.joined import by_matches, met, sides_of
+from tacit.plan.policy.joined import by_matches, copies, met, repeating_left, sides_of
 from tacit.plan.policy.offers import protected, wholly_open
-from tacit.plan.policy.state import Derived, Instance, Item, Items, State, selected, union
+from tacit.plan.policy.state import NO_COPIES, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.united import together
 
 
@@ -30,7 +31,7 @@ def outer(relation: Join, left: State, right: State, catalog: Catalog, recipient
     keys = _keys(pairs, left, right, recipients, relation.position)
     loose = [side for side, stays in ((left, relation.keeps_left), (right, relation.keeps_right)) if not stays]
     absent = _absent(loose or [left, right], recipients, relation.position)
-    whole = _beside(left, right, union([keys, absent]))
+    whole = _beside(left, right, union([keys, absent]), pairs)
     told = [(left, relation.keeps_right), (right, relation.keeps_left)]
     match = _match(whole, recipients)
     columns = {
@@ -41,8 +42,7 @@ def outer(relation: Join, left: State, right: State, catalog: Catalog, recipient
     whole = replace(whole, relation=replace(relation, left=left.relation, right=right.relation), columns=columns)
     if is_unique(relation.right, relation.right_keys, catalog):
         return whole
-    more = {each: left.repeated.get(each, frozenset()) | right.identity for each in left.one}
-    return replace(whole, identity=right.identity, repeated={**whole.repeated, **more})
+    return repeating_left(whole, left, right, recipients)
 
 
 def multiplied(relation: Join, left: State, right: State, recipients: tuple[str, ...]) -> State:
@@ -50,7 +50,8 @@ def multiplied(relation: Join, left: State, right: State, recipients: tuple[str,
     pairs = [(left.columns[a], right.columns[b]) for a, b in zip(relation.left_keys, relation.right_keys, strict=True)]
     keys = _keys(pairs, left, right, recipients, relation.position)
     instances = left.one | left.many | right.one | right.many
-    whole = _beside(left, right, union([keys, _refused(instances, "many", recipients, relation.position)]))
+    refused = _refused(instances, "many", recipients, relation.position)
+    whole = _beside(left, right, union([keys, refused]), pairs)
     told = [(left, relation.keeps_right), (right, relation.keeps_left)]
     columns = {
         name: _telling(each, whole.rows, _match(whole, recipients)) if optional else each
@@ -87,11 +88,11 @@ def bound(instances: frozenset[Instance], recipients: tuple[str, ...]) -> frozen
     return frozenset(each for each in ruled if not wholly_open(each.table, recipients))
 
 
-def _beside(one: State, other: State, more: Items) -> State:
+def _beside(one: State, other: State, more: Items, keys: Sequence[tuple[Derived, Derived]] = ()) -> State:
     """Rows of all instances may be repeated: what joins with them later is repeated by each of them."""
     whole = together(one, other)
-    pairs = frozenset(sides_of(one, other)) | frozenset(sides_of(other, one))
-    return replace(whole, rows=union([whole.rows, more, selected(whole)]), beside=whole.beside | pairs)
+    beside = whole.beside | frozenset(sides_of(one, other)) | frozenset(sides_of(other, one))
+    return replace(whole, rows=union([whole.rows, more, selected(whole)]), beside=beside, met=whole.met | copies(keys))
 
 
 def _keys(
@@ -106,7 +107,7 @@ def _telling(column: Derived, rows: Items, match: frozenset[str]) -> Derived:
     return replace(
         column,
         items=union([column.items, rows]),
-        plain=None,
+        copies=NO_COPIES,
         constant=False,
         moved=True,
         optional=column.optional | match,

@@ -9,6 +9,7 @@ from typing import Final
 
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregation
+from tacit.plan.policy.chosen import is_chosen
 from tacit.plan.policy.offers import knows
 from tacit.plan.policy.state import NOTHING, Instance, Item, Items, State
 
@@ -39,8 +40,10 @@ def repeating(
 
 
 def _counts_for(other: Instance, one: Instance, below: State, recipients: tuple[str, ...]) -> bool:
-    """Whether a recipient knows how often rows of another instance are there."""
-    return other in below.many or any(knows(other.table, None, each) for each in recipients if each != one.owner)
+    """Whether a recipient knows how often rows of another instance are there, or says so by rows that it knows."""
+    if other in below.many or any(knows(other.table, None, each) for each in recipients if each != one.owner):
+        return True
+    return is_chosen(other, one, below, recipients)
 
 
 def listed(instance: Instance, other: Instance, column: str) -> bool:

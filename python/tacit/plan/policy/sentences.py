@@ -24,6 +24,7 @@ RULES: dict[str, Rule] = {
     "one": "floor",
     "value": "select",
     "sort": "select",
+    "chosen": "weights",
     "distinct": "group",
 }
 """The rule that a reason falls under, where they differ."""
@@ -79,6 +80,9 @@ def _sentence(item: Item, reason: str) -> str:
         case "weights":
             owner, _, column = item.detail.partition(" ")
             return f"values that {owner} knows, {column}, are added over rows that {table.name} decides"
+        case "chosen":
+            owner, _, column = item.detail.partition(" ")
+            return f"{owner} chooses which values of {column} are added over rows that {table.name} decides"
         case "rows":
             return f"{_function(item)} {_gives(item)} how many rows of {table.name} a unit has"
         case "single":

@@ -23,6 +23,7 @@ Role = OneOf[
     "sort",  # decides which of single rows come first
     "linear",  # what follows is allowed of no column: see tacit.plan.policy.sentences
     "weights",
+    "chosen",  # which of its values stand beside rows of another instance
     "repeats",
     "rows",  # of one unit
     "single",  # a value that is one unit's
@@ -71,28 +72,29 @@ Atom = tuple[int, str]
 """An instance's number and a column of its table."""
 
 NOTHING: Items = frozenset()
+NO_COPIES: frozenset[Atom] = frozenset()
 
 
 @dataclass(frozen=True)
 class Derived:
     """What a column, or an expression, derives from.
 
-    linear: a sum of it is no more than a sum of multiples. constant: it is the same in all rows. plain: the one
-    column of which it is an unchanged copy. copied: each of its values stands so in a column of a table. told: some
-    of its values stand in the text of the question. atoms: columns that it determines and is determined by.
-    conditions: names of Boolean columns beside it that decide it. averaged: of a sum, what its average derives
-    from. square: it is a column's value times itself. squared: of a sum of such values, what the variance of the
-    column derives from. least: a count is never less where it is shown, by the floor of this instance. mixed:
-    inputs of a union have it, so that equal values of it match their rows. moved: some rows have other values than
-    a sum of multiples, by constants, conditions or a union, so that a position among all is any among some.
-    optional: the matches of rows that all stay of which it tells whether there is one. blended: it is computed of
-    several of these, or of one and of something else.
+    linear: a sum of it is no more than a sum of multiples. constant: it is the same in all rows. copies: the columns of
+    which it is an unchanged copy, of each input of a union one. copied: each of its values stands so in a column of a
+    table. told: some of its values stand in the text of the question. atoms: columns that it determines and is
+    determined by. conditions: names of Boolean columns beside it that decide it. averaged: of a sum, what its average
+    derives from. square: it is a column's value times itself. squared: of a sum of such values, what the variance of
+    the column derives from. least: a count is never less where it is shown, by the floor of this instance. mixed:
+    inputs of a union have it, so that equal values of it match their rows. moved: some rows have other values than a
+    sum of multiples, by constants, conditions or a union, so that a position among all is any among some. optional: the
+    matches of rows that all stay of which it tells whether there is one. blended: it is computed of several of these,
+    or of one and of something else.
     """
 
     items: Items = NOTHING
     linear: bool = True
     constant: bool = False
-    plain: Atom | None = None
+    copies: frozenset[Atom] = NO_COPIES
     copied: bool = False
     atoms: frozenset[Atom] = frozenset()
     conditions: tuple[str, ...] = ()
@@ -105,6 +107,11 @@ class Derived:
     moved: bool = False
     optional: frozenset[str] = frozenset()
     blended: bool = False
+
+    @property
+    def plain(self) -> Atom | None:
+        """The one column of which it is an unchanged copy."""
+        return next(iter(self.copies)) if len(self.copies) == 1 else None
 
 
 @dataclass(frozen=True)
@@ -119,12 +126,13 @@ class Sums:
 class State:
     """What a relation exposes.
 
-    relation: the bound one, with further columns for conditions. columns: of each column. rows: what decides which
-    rows there are, and how often. one: instances of which a row stems from one unit at most. many: those that a guard
-    has counted. beside: pairs of instances that are joined. apart: pairs of instances of one table in different inputs
-    of a union. limited: instances of whose rows a LIMIT says how many there are. repeated: instances whose rows others
-    repeat, and by which. identity: instances of whose rows each is in at most one row. units: instances that were
-    grouped by unit. equal: columns that joins make equal. sums: of all guarded aggregations.
+    relation: the bound one, with further columns for conditions. columns: of each column. rows: what decides which rows
+    there are, and how often. one: instances of which a row stems from one unit at most. many: those that a guard has
+    counted. beside: pairs of instances that are joined. apart: pairs of instances in different inputs of a union.
+    limited: instances of whose rows a LIMIT says how many there are. repeated: instances whose rows others repeat, and
+    by which. identity: instances of whose rows each is in at most one row. units: instances that were grouped by unit.
+    equal: columns that joins make equal. met: these, and those that do where rows have a match. sums: of all guarded
+    aggregations.
     """
 
     relation: Relation
@@ -139,6 +147,7 @@ class State:
     identity: frozenset[Instance] = frozenset()
     units: frozenset[Instance] = frozenset()
     equal: frozenset[tuple[Atom, Atom]] = frozenset()
+    met: frozenset[tuple[Atom, Atom]] = frozenset()
     guards: tuple[Guard, ...] = ()
     sums: tuple[Sums, ...] = ()
 

@@ -12,7 +12,7 @@ from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.fields import column, names
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import knows
-from tacit.plan.policy.state import Derived, Instance, Item, Items, State, union
+from tacit.plan.policy.state import NO_COPIES, Derived, Instance, Item, Items, State, union
 
 FALSE = Literal(False, Boolean())
 
@@ -28,7 +28,10 @@ def united(visible: tuple[str, ...], parts: Sequence[State], recipients: tuple[s
         for each in part.one | part.many
         if each in part.many or any(knows(each.table, None, who) for who in recipients)
     )
-    columns = {name: _either([each.columns[name] for each in parts], known, seen, conditions[name]) for name in visible}
+    columns = {
+        name: _either([each.columns[name] for each in parts], known, seen, conditions[name], hidden=not seen)
+        for name in visible
+    }
     for name, hidden in conditions.items():
         for place, each in enumerate(hidden):
             tests = [part.columns[part.columns[name].conditions[place]] for part in parts if _has(part, name, place)]
@@ -52,18 +55,16 @@ def together(one: State, other: State) -> State:
         identity=one.identity | other.identity,
         units=one.units | other.units,
         equal=one.equal | other.equal,
+        met=one.met | other.met,
         guards=(*one.guards, *other.guards),
         sums=(*one.sums, *other.sums),
     )
 
 
 def _apart(parts: Sequence[State]) -> frozenset[tuple[Instance, Instance]]:
-    """Instances of one table in different inputs, both ways."""
+    """Instances in different inputs, both ways."""
     return frozenset(
-        (a, b)
-        for one, other in permutations(parts, 2)
-        for a, b in product(one.one, other.one)
-        if a.table.name == b.table.name
+        (a, b) for one, other in permutations(parts, 2) for a, b in product(one.one | one.many, other.one | other.many)
     )
 
 
@@ -77,14 +78,20 @@ def _has(part: State, name: str, place: int) -> bool:
     return place < len(part.columns[name].conditions)
 
 
-def _either(parts: Sequence[Derived], known: Items, seen: Items, conditions: tuple[str, ...]) -> Derived:
-    """known: rows of recipients' own. seen: rows that recipients are shown, so that a constant in them is a weight."""
-    plain = {each.plain for each in parts}
+def _either(
+    parts: Sequence[Derived], known: Items, seen: Items, conditions: tuple[str, ...], *, hidden: bool
+) -> Derived:
+    """known: rows of recipients' own. seen: rows that recipients are shown, so that a constant in them is a weight.
+
+    hidden: no recipient knows any of the rows, so that none has chosen which column stands beside which.
+    """
     told = any(each.told for each in parts)
     return Derived(
         union([*(each.items for each in parts), known, seen if told else frozenset()]),
         all(each.linear for each in parts),
-        plain=plain.pop() if len(plain) == 1 else None,
+        copies=frozenset().union(*(each.copies for each in parts))
+        if hidden and all(each.copies for each in parts)
+        else NO_COPIES,
         copied=all(each.copied for each in parts),
         atoms=frozenset().union(*(each.atoms for each in parts)),
         conditions=conditions,
