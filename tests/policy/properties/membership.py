@@ -29,7 +29,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Final
 
@@ -233,11 +233,12 @@ def world(members: Members) -> dict[str, Rows]:
 
 @dataclass
 class Asked:
-    """A question that is allowed, with its answers so far."""
+    """A question that is allowed, with its answers so far. apart: each is asked for alone, as users do."""
 
     subject: Rendered
     sql: str
     to: tuple[str, ...]
+    apart: bool = False
     found: dict[Members, object] = field(default_factory=dict)
 
     def answers(self, sets: Iterable[Members]) -> list[object]:
@@ -260,7 +261,7 @@ class Asked:
         cannot do that.
         """
         prepared = self.subject.prepared(self.sql, self.to)
-        if prepared.made or len(sets) == 1:
+        if self.apart or prepared.made or len(sets) == 1:
             return []
         self.subject.load(world(frozenset(PERSONS)))
         query = reduce(lambda found, each: found.replace(*each), HIDDEN.items(), prepared.query)
@@ -319,10 +320,12 @@ EVERY: Final = [frozenset(each) for size in range(UNITS + 1) for each in itertoo
 
 def broken(asked: Asked, folds: bool, bases: Iterable[Members]) -> str:
     """What an allowed question tells beyond the lemma; "" if nothing is found. folds: small groups are folded."""
-    found = singled_out(asked, bases)
-    if not found:
+    tried = list(bases)
+    if not singled_out(asked, tried):
         return ""
-    if not folds:
-        return f"singles out {found}"
+    # One query of all sets may take other rows under a LIMIT than the question does.
+    found = singled_out(replace(asked, apart=True, found={}), tried)
+    if not found or not folds:
+        return f"singles out {found}" if found else ""
     count = len(set(asked.answers(EVERY)))
     return f"{count} answers" if count > MOST_ANSWERS else ""
