@@ -133,14 +133,16 @@ class _Maker:
         end = self.one_of("", "", "", f" FILTER (WHERE {ssn} = {self.person()})", f" FILTER (WHERE {n} > 0)")
         return self.one_of(
             f"SUM({value})", f"SUM({value})", f"MAX({value})", f"MAX({value})", f"MIN({value})",
-            f"CAST(AVG({value}) AS DECIMAL(18, 4))", "COUNT(*)", "COUNT(*)", f"COUNT({value})", f"COUNT(DISTINCT {value})", f"SUM(DISTINCT {value})",
-            f"MEDIAN({value})",
+            f"CAST(AVG({value}) AS DECIMAL(18, 4))", "COUNT(*)", "COUNT(*)", f"COUNT({value})",
+            f"COUNT(DISTINCT {value})", f"SUM(DISTINCT {value})", f"MEDIAN({value})",
         ) + end  # fmt: skip
 
     def grouped(self, depth: int) -> str:
         below, t = self.inner(depth)
         having = self.one_of("", "", "", "", " HAVING COUNT(*) > 1", f" HAVING MAX({t}.n) > {self.person()}")
-        return f"(SELECT {t}.ssn, {self.aggregate(f'{t}.ssn', f'{t}.n')} AS n FROM {below} {t} GROUP BY {t}.ssn{having})"
+        return (
+            f"(SELECT {t}.ssn, {self.aggregate(f'{t}.ssn', f'{t}.n')} AS n FROM {below} {t} GROUP BY {t}.ssn{having})"
+        )
 
     def distinct(self, depth: int) -> str:
         below, t = self.inner(depth)
@@ -230,11 +232,17 @@ class _Maker:
         first = self.known(self.chance.choice((0, 1, 1, 2, 2, 3)))
         is_staff = "staff" in hidden
         key = "p.seat" if is_staff and self.often(0.3) else "p.ssn"
+        if self.often(0.06):
+            key = self.one_of("{0} + {1}", "{0} // {1}", "{0} % {1}", "CAST({0} > {1} AS INTEGER)").format(
+                key, self.person()
+            )
         values, known = ["a.n"], ["a"]
         joins = f" {self.one_of('JOIN', 'JOIN', 'JOIN', 'JOIN', 'JOIN', 'LEFT JOIN')} {first} a ON {key} = a.ssn"
         if self.often(0.3):
             second = self.known(self.chance.choice((0, 0, 1, 2)))
-            on = self.one_of("a.n = b.ssn", "a.n = b.ssn", "p.ssn = b.ssn", "a.ssn = b.ssn", "p.ssn = b.ssn AND a.n = b.n")
+            on = self.one_of(
+                "a.n = b.ssn", "a.n = b.ssn", "p.ssn = b.ssn", "a.ssn = b.ssn", "p.ssn = b.ssn AND a.n = b.n"
+            )
             joins += f" JOIN {second} b ON {on}"
             values += ["b.n", "a.n + 5000 * b.n"]
             known.append("b")
@@ -260,7 +268,7 @@ class _Maker:
             f"{value} <> {{0}}",
             "p.ssn IN (SELECT ssn FROM customers WHERE weight > {0})",
             "p.ssn NOT IN (SELECT ssn FROM customers WHERE ssn = {0})",
-            f"p.ssn IN (SELECT ssn FROM {self.known(1)} x)",
+            f"p.ssn IN (SELECT {self.one_of('ssn', 'n')} FROM {self.known(1)} x)",
             *(["v.kind = 'u'"] if " cases v " in joins else []),
         )
         return found.format(self.person())
