@@ -261,10 +261,11 @@ class Asked:
         cannot do that.
         """
         prepared = self.subject.prepared(self.sql, self.to)
-        if self.apart or prepared.made or len(sets) == 1:
+        if self.apart or len(sets) == 1:
             return []
         self.subject.load(world(frozenset(PERSONS)))
-        query = reduce(lambda found, each: found.replace(*each), HIDDEN.items(), prepared.query)
+        parts = {f'FROM "part_{number}" AS t': f"FROM ({text}) AS t" for number, text in reversed(prepared.made)}
+        query = reduce(lambda found, each: found.replace(*each), [*parts.items(), *HIDDEN.items()], prepared.query)
         listed = ", ".join(f"({at}, {sorted(each)}::INTEGER[])" for at, each in enumerate(sets))
         rows: list[list[tuple[Any, ...]]] = [[] for _ in sets]
         try:
