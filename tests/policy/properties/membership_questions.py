@@ -39,10 +39,15 @@ COUNTED: Final = (
 
 
 def questions(seed: int, count: int) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Questions with their recipients, again and again the same."""
+    """Questions about hidden persons, with their recipients, again and again the same.
+
+    Then a fourth as many about known rows that hidden persons choose or mark.
+    """
     chance = random.Random(seed)
     for _ in range(count):
         yield _Maker(chance).question(), chance.choice(RECIPIENTS)
+    for _ in range(count // 4):
+        yield _Maker(chance).about_known(), chance.choice(RECIPIENTS)
 
 
 class _Maker:
@@ -256,6 +261,48 @@ class _Maker:
             return self.by_person(hidden + joins, self.chance.choice(values), conditions)
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         return self.aggregated(hidden + joins + where, values, known, joins)
+
+    def about_known(self) -> str:
+        """Rows that a recipient knows, of which hidden persons say which are there, or what stands beside each."""
+        known, hidden = (
+            self.known(self.chance.choice((0, 0, 1, 2))),
+            self.one_of("people", "(SELECT * FROM staff WHERE vip)"),
+        )
+        value = self.one_of("a.n", "a.n", self.value("a.ssn", "a.n"))
+        there = self.one_of(
+            f"a.ssn IN (SELECT ssn FROM {hidden} p)",
+            f"EXISTS (SELECT 1 FROM {hidden} p WHERE p.ssn = a.ssn)",
+            f"a.ssn NOT IN (SELECT ssn FROM {hidden} p)",
+            f"a.n IN (SELECT ssn FROM {hidden} p)",
+            f"a.ssn = ANY (SELECT ssn FROM {hidden} p WHERE city = 'a')",
+        )
+        one, other = (
+            self.outer(value).replace("p.ssn", "a.ssn"),
+            self.one_of("COUNT(*)", f"SUM({value})", f"MAX({value})"),
+        )
+        return self.one_of(
+            f"SELECT {one} AS v0 FROM {known} a WHERE {there}",
+            f"SELECT {other} AS v0 FROM {known} a WHERE {there}",
+            f"SELECT SUM(CASE WHEN {there} THEN {value} ELSE 0 END) AS v0 FROM {known} a",
+            f"SELECT {other} FILTER (WHERE {there}) AS v0 FROM {known} a",
+            f"SELECT {one} AS v0 FROM {known} a LEFT JOIN {hidden} p ON p.ssn = a.ssn",
+            f"SELECT {other} AS v0 FROM {known} a SEMI JOIN {hidden} p ON p.ssn = a.ssn",
+            f"SELECT {other} AS v0 FROM {known} a ANTI JOIN {hidden} p ON p.ssn = a.ssn",
+            f"SELECT {other} AS v0 FROM {hidden} p JOIN {known} a USING (ssn)",
+            f"SELECT SUM((SELECT {self.one_of('COUNT(*)', 'SUM(p.salary)')} FROM {hidden} p WHERE p.ssn = a.ssn)) "
+            f"AS v0 FROM {known} a",
+            f"SELECT k, COUNT(*) AS v0 FROM (SELECT {value} AS k FROM {known} a WHERE {there}) q GROUP BY k",
+            f"SELECT SUM(n) AS v0 FROM (SELECT a.n FROM {hidden} p JOIN {known} a ON p.ssn = a.ssn UNION ALL "
+            f"SELECT {self.one_of('n', '0 - n')} FROM {self.known(0)} b) q",
+            f"SELECT COUNT(*) AS v0, COUNT(DISTINCT ssn) AS v1 FROM (SELECT ssn FROM {hidden} p "
+            f"{self.one_of('UNION ALL', 'UNION', 'INTERSECT', 'EXCEPT')} SELECT ssn FROM {known} a) q",
+            f"SELECT q.n, SUM(q.m) AS v0 FROM (SELECT a.ssn, a.n, COUNT(*) AS m FROM {hidden} p JOIN {known} a "
+            f"ON p.ssn = a.ssn GROUP BY a.ssn, a.n) q GROUP BY q.n",
+            f"SELECT SUM(a.n) AS v0 FROM {known} a WHERE a.n > (SELECT COUNT(*) FROM {hidden} p "
+            f"JOIN {self.known(1)} b ON p.ssn = b.ssn)",
+            f"SELECT a.ssn, g.m FROM {known} a JOIN (SELECT {self.one_of('b.n', 'b.ssn', 'p.city')} AS k, "
+            f"COUNT(*) AS m FROM {hidden} p JOIN {self.known(1)} b ON p.ssn = b.ssn GROUP BY k) g ON g.m = a.n",
+        )
 
     def condition(self, value: str, joins: str, is_whole: bool) -> str:
         vip = ["NOT (p.seat = {0} AND p.vip)", "(p.vip OR p.seat <> {0})", "p.seat <> {0}"] if is_whole else []
