@@ -208,7 +208,7 @@ def _alike(person: int) -> dict[str, Any]:
 
 KNOWN: Final[dict[str, Rows]] = {
     "customers": [
-        {"ssn": each, "segment": "st"[_quarter(each) // 2], "weight": 1 << each, "one": each if each % 4 == 3 else 0}
+        {"ssn": each, "segment": "st"[_quarter(each) // 2], "weight": 1 << each, "one": each if each == 7 else 0}
         for each in PERSONS
     ],
     "copies": [{"ssn": each, "weight": 1 << each} for each in PERSONS for _ in range(each)],
