@@ -20,7 +20,7 @@ from .searching import NIGHTLY, ONE, SEED, Draw, search
 from .shrinking import shrunk
 from .worlds import THREE, TWO, worlds
 
-ASKED = 500
+ASKED = 350
 """Questions of `make test` in clear."""
 LEAST = 2
 """Of so many questions, so many with each construct are answered."""
