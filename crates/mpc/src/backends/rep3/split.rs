@@ -19,6 +19,7 @@
 //! Rounds: 2. Bytes in all: for each row a word for each product and two more, and an element for a dealer's summand.
 
 use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tacit_math::simd::{Kernel, dispatch};
 use tacit_math::{Ring, lanes};
@@ -32,6 +33,12 @@ use crate::{Result, Split};
 
 /// Elements that are computed at a time, within the first-level cache: whole blocks of a generator, for any ring.
 const PIECE: usize = 512;
+
+/// Elements of which there are so many words that fewer are computed at a time: whole blocks and vectors all the same.
+const LEAST: usize = 64;
+
+/// Bytes of words that are computed at a time. There are as many masks or factors beside them.
+const WORDS: usize = 16 << 10;
 
 /// Numbers as sums s + t.
 pub(super) enum Summands<'a, R> {
@@ -154,6 +161,12 @@ pub(super) struct Begun<R, W> {
     of_next: Vec<Vec<W>>,
 }
 
+/// Elements that are computed at a time of a function: the dealer's and the others' pieces are the same.
+fn piece_of<R: Ring, D: Dealt<R>>(f: &D) -> usize {
+    let fitting = WORDS / (size_of::<D::Word>() * f.products().max(1));
+    (fitting / LEAST * LEAST).clamp(LEAST, PIECE)
+}
+
 /// Room for what is computed of a piece.
 struct Scratch<R, W> {
     s: Vec<R>,
@@ -166,9 +179,17 @@ struct Scratch<R, W> {
 
 impl<R: Ring, W: Ring> Scratch<R, W> {
     fn new<D: Dealt<R, Word = W>>(f: &D) -> Self {
-        let words = || vec![W::ZERO; PIECE * f.products()];
-        let (elements, bytes) = (|| vec![R::ZERO; PIECE], vec![0; PIECE * f.products().max(1) * f.width()]);
-        Self { s: elements(), summand: elements(), words: words(), factors: words(), h: vec![W::ZERO; PIECE], bytes }
+        let (piece, products) = (piece_of(f), f.products());
+        let words = || vec![W::ZERO; piece * products];
+        let (elements, bytes) = (|| vec![R::ZERO; piece], narrow_bytes::<W>(f.width()) * piece * products);
+        Self {
+            s: elements(),
+            summand: elements(),
+            words: words(),
+            factors: words(),
+            h: vec![W::ZERO; piece],
+            bytes: vec![0; bytes],
+        }
     }
 
     /// The room for a piece of as many numbers.
@@ -179,7 +200,7 @@ impl<R: Ring, W: Ring> Scratch<R, W> {
             words: &mut self.words[..len * products],
             factors: &mut self.factors[..len * products],
             h: &mut self.h[..len],
-            bytes: &mut self.bytes[..len * products.max(1) * width],
+            bytes: &mut self.bytes[..narrow_bytes::<W>(width) * len * products],
         }
     }
 }
@@ -191,6 +212,28 @@ struct Cut<'a, R, W> {
     factors: &'a mut [W],
     h: &'a mut [W],
     bytes: &'a mut [u8],
+}
+
+/// Rooms that no thread uses now. A chunk takes that of an earlier one, which is in the cache and needs no clearing.
+struct Scratches<R, W>(Mutex<Vec<Scratch<R, W>>>);
+
+impl<R: Ring, W: Ring> Scratches<R, W> {
+    fn new() -> Self {
+        Self(Mutex::default())
+    }
+
+    fn take<D: Dealt<R, Word = W>>(&self, f: &D) -> Scratch<R, W> {
+        let unused = self.unused().pop();
+        unused.unwrap_or_else(|| Scratch::new(f))
+    }
+
+    fn give(&self, scratch: Scratch<R, W>) {
+        self.unused().push(scratch);
+    }
+
+    fn unused(&self) -> MutexGuard<'_, Vec<Scratch<R, W>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Rep3 {
@@ -235,7 +278,7 @@ impl Rep3 {
 
     /// Steps 1 and 3 of the dealer: its components are complete.
     fn deal<R: Ring, D: Dealt<R>>(&mut self, x: &[Summands<'_, R>], f: &D, out: &mut [Share<Vec<R>>]) -> Result<()> {
-        let (me, peer) = (self.me(), self.next());
+        let (me, peer, scratches) = (self.me(), self.next(), Scratches::new());
         let mut shares = Third::of(out, me);
         for wave in waves(&lengths(x, me), f.dealt_bytes()) {
             let mut messages = wave.buffers(&mut self.session);
@@ -244,9 +287,9 @@ impl Rep3 {
             let drawn = self.with_previous.parts(wave.blocks_for(&f.masks())).into_iter();
             let drawn = drawn.zip(self.with_next.parts(wave.blocks_for(&f.masks()[2..])));
             wave.compute(rooms.zip(drawn), |chunk, (((mine, next), mut message), (mut previous, mut following))| {
-                let (x, mut scratch) = (&x[chunk.output], Scratch::new(f));
+                let (x, mut scratch) = (&x[chunk.output], scratches.take(f));
                 let rows = third(x.rows(), me);
-                for piece in pieces(chunk.range.len(), PIECE) {
+                for piece in pieces(chunk.range.len(), piece_of(f)) {
                     let Cut { s, summand, words, factors: masks, h, bytes } =
                         scratch.cut(piece.len(), f.products(), f.width());
                     let (y_p, y_next) = (&mut mine[piece.clone()], &mut next[piece.clone()]);
@@ -261,14 +304,14 @@ impl Rep3 {
                     }
                     previous.fill(masks);
                     subtract(words, masks);
-                    write(words, f.width(), bytes);
-                    message.extend_from_slice(&bytes[..words.len() * f.width()]);
+                    message.extend_from_slice(written(words, f.width(), bytes));
                     // Step 3: h_p and h_(p+1).
                     previous.fill(h);
                     dispatch(AddTo { f, out: y_p, words: h });
                     following.fill(h);
                     dispatch(AddTo { f, out: y_next, words: h });
                 }
+                scratches.give(scratch);
             });
             lanes::finish(in_messages);
             send_all_masked(&mut self.session, peer, messages)?;
@@ -283,7 +326,7 @@ impl Rep3 {
         f: &D,
         out: &mut [Share<Vec<R>>],
     ) -> Vec<Vec<D::Word>> {
-        let dealer = self.next().0;
+        let (dealer, scratches) = (self.next().0, Scratches::new());
         let lengths = lengths(x, dealer);
         let (mut shares, mut parts) = (Third::of(out, dealer), zeros(&lengths));
         for wave in waves(&lengths, f.dealt_bytes()) {
@@ -291,9 +334,9 @@ impl Rep3 {
             let rooms = shares.slices(&wave).zip(parts);
             let drawn = self.with_next.parts(wave.blocks_for(&f.masks()));
             wave.compute(rooms.zip(drawn), |chunk, (((mine, next), parts), mut drawn)| {
-                let (x, mut scratch) = (&x[chunk.output], Scratch::new(f));
+                let (x, mut scratch) = (&x[chunk.output], scratches.take(f));
                 let t = &x.t(third(x.rows(), dealer), Dealer::Next)[chunk.range.clone()];
-                for piece in pieces(chunk.range.len(), PIECE) {
+                for piece in pieces(chunk.range.len(), piece_of(f)) {
                     let Cut { words, factors, h, .. } = scratch.cut(piece.len(), f.products(), f.width());
                     let (y_p, d_2) = (&mut next[piece.clone()], &mut parts[piece.clone()]);
                     // Step 1: what masks the dealt words is this node's part of them.
@@ -309,6 +352,7 @@ impl Rep3 {
                     dispatch(AddTo { f, out: y_p, words: h });
                     subtract(d_2, h);
                 }
+                scratches.give(scratch);
             });
         }
         parts
@@ -321,7 +365,7 @@ impl Rep3 {
         f: &D,
         out: &mut [Share<Vec<R>>],
     ) -> Result<Vec<Vec<D::Word>>> {
-        let dealer = self.previous();
+        let (dealer, scratches) = (self.previous(), Scratches::new());
         let lengths = lengths(x, dealer.0);
         let (mut shares, mut parts) = (Third::of(out, dealer.0), zeros(&lengths));
         for wave in waves(&lengths, f.dealt_bytes()) {
@@ -330,9 +374,9 @@ impl Rep3 {
             let rooms = shares.slices(&wave).zip(parts).zip(wave.starts());
             let drawn = self.with_previous.parts(wave.blocks_for(&f.masks()[2..]));
             wave.compute(rooms.zip(drawn), |chunk, ((((mine, next), parts), start), mut drawn)| {
-                let (x, mut scratch) = (&x[chunk.output], Scratch::new(f));
+                let (x, mut scratch) = (&x[chunk.output], scratches.take(f));
                 let t = &x.t(third(x.rows(), dealer.0), Dealer::Previous)[chunk.range.clone()];
-                for piece in pieces(chunk.range.len(), PIECE) {
+                for piece in pieces(chunk.range.len(), piece_of(f)) {
                     let Cut { words, factors, h, bytes, .. } = scratch.cut(piece.len(), f.products(), f.width());
                     let (y_next, d_1) = (&mut mine[piece.clone()], &mut parts[piece.clone()]);
                     // Step 1: u_i - q_i arrive.
@@ -350,6 +394,7 @@ impl Rep3 {
                     dispatch(AddTo { f, out: y_next, words: h });
                     subtract(d_1, h);
                 }
+                scratches.give(scratch);
             });
             self.session.give_back(arrived);
         }
@@ -363,11 +408,10 @@ impl Rep3 {
             let mut messages = wave.buffers(&mut self.session);
             let mut in_messages = wave.in_messages(&mut messages);
             wave.compute(wave.message_rooms(&mut in_messages).into_iter(), |chunk, mut message| {
-                let (part, mut bytes) = (&parts[chunk.output][chunk.range.clone()], vec![0; PIECE * width]);
+                let part = &parts[chunk.output][chunk.range.clone()];
+                let mut bytes = vec![0; narrow_bytes::<W>(width) * PIECE];
                 for piece in pieces(part.len(), PIECE) {
-                    let bytes = &mut bytes[..piece.len() * width];
-                    write(&part[piece], width, bytes);
-                    message.extend_from_slice(bytes);
+                    message.extend_from_slice(written(&part[piece], width, &mut bytes));
                 }
             });
             lanes::finish(in_messages);
@@ -389,11 +433,11 @@ impl Rep3 {
             let arrived = self.session.recv_held(peer, wave.bytes())?;
             let rooms = wave.slices(out.iter_mut().map(|x| &mut **x)).into_iter().zip(wave.starts());
             wave.compute(rooms, |chunk, (out, start)| {
-                let (own, mut bytes) = (&parts[chunk.output][chunk.range.clone()], vec![0; PIECE * width]);
-                let mut words = [D::Word::ZERO; PIECE];
+                let own = &parts[chunk.output][chunk.range.clone()];
+                let (mut words, mut bytes) = ([D::Word::ZERO; PIECE], vec![0; narrow_bytes::<D::Word>(width) * PIECE]);
                 for piece in pieces(own.len(), PIECE) {
-                    let (words, bytes) = (&mut words[..piece.len()], &mut bytes[..piece.len() * width]);
-                    read_words(&arrived, start + width * piece.start, words, width, bytes);
+                    let words = &mut words[..piece.len()];
+                    read_words(&arrived, start + width * piece.start, words, width, &mut bytes);
                     add(words, &own[piece.clone()]);
                     dispatch(AddTo { f, out: &mut out[piece], words });
                 }
@@ -579,16 +623,22 @@ fn read<R: Ring>(arrived: &Received, at: usize, elements: &mut [R]) {
     tacit_marks::secret(elements);
 }
 
-/// Words as they are sent: the low bytes of each.
-fn write<W: Ring>(words: &[W], width: usize, out: &mut [u8]) {
-    if width == size_of::<W>() {
-        out[..size_of_val(words)].copy_from_slice(bytemuck::cast_slice(words));
-    } else {
-        Numbers::of_bytes(width).write(bytemuck::cast_slice(words), &mut out[..width * words.len()]);
-    }
+/// Bytes of a word that is sent in part. Whole words lie in memory as they are sent.
+fn narrow_bytes<W: Ring>(width: usize) -> usize {
+    if width == size_of::<W>() { 0 } else { width }
 }
 
-/// The inverse of [`write`], of what a peer sent from a byte on. `bytes` is room for it.
+/// Words as they are sent: the low bytes of each. `bytes` is room for words that are sent in part.
+fn written<'a, W: Ring>(words: &'a [W], width: usize, bytes: &'a mut [u8]) -> &'a [u8] {
+    if width == size_of::<W>() {
+        return bytemuck::cast_slice(words);
+    }
+    let bytes = &mut bytes[..width * words.len()];
+    Numbers::of_bytes(width).write(bytemuck::cast_slice(words), bytes);
+    bytes
+}
+
+/// The inverse of [`written`], of what a peer sent from a byte on. `bytes` is room for it.
 fn read_words<W: Ring>(arrived: &Received, at: usize, words: &mut [W], width: usize, bytes: &mut [u8]) {
     if width == size_of::<W>() {
         return read(arrived, at, words);
