@@ -306,10 +306,20 @@ impl<R: Ring> Split<R> for Digit<R> {
             let ([digit, _], factor) = exponent.cut(t, R::ZERO);
             (digit, if own.is_some() { factor } else { 1 << FRACTION })
         };
-        let less = second - exponent.raised;
-        self.write(t, w, known, |value, digit, number| {
-            at(number, (((value + digit) & last) << exponent.low) as i64 + less)
-        });
+        let (least, low) = (second - exponent.raised, exponent.low);
+        let ends = [0, last].map(|digit| i64::from(FRACTION) - (((digit << low) as i64) + least));
+        if ends.iter().all(|down| (0..64).contains(down)) {
+            // All words are shifted down, by fewer bits than a word has: as most intervals have it.
+            let down = ends[0] as u64;
+            self.write(t, w, known, |value, digit, number| {
+                let down = down - (((value + digit) & last) << low);
+                R::from_u128(u128::from((((number << 1) >> down) + 1) >> 1))
+            });
+        } else {
+            self.write(t, w, known, |value, digit, number| {
+                at(number, (((value + digit) & last) << low) as i64 + least)
+            });
+        }
     }
 }
 
