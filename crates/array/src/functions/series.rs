@@ -159,11 +159,12 @@ impl<R: Ring> Sines<R> {
             let [mut cosines, mut sines] = first;
             for (&coefficient, words) in self.coefficients.iter().zip(words.chunks_exact_mut(2 * rows)) {
                 let (before, after) = words.split_at_mut(rows);
-                let (before, after) = (&mut before[block.clone()], &mut after[block.clone()]);
-                for i in 0..block.len().min(BLOCK) {
-                    let point = [cosines[i], sines[i]];
-                    [before[i], after[i]] = write(coefficient, point);
-                    [cosines[i], sines[i]] = turned(point, [first[0][i], first[1][i]]);
+                let words = before[block.clone()].iter_mut().zip(&mut after[block.clone()]);
+                let points = cosines.iter_mut().zip(&mut sines).zip(first[0].iter().zip(&first[1]));
+                for ((before, after), ((cosine, sine), (&by_cosine, &by_sine))) in words.zip(points) {
+                    let point = [*cosine, *sine];
+                    [*before, *after] = write(coefficient, point);
+                    [*cosine, *sine] = turned(point, [by_cosine, by_sine]);
                 }
             }
         }

@@ -18,27 +18,20 @@
 //!
 //! Rounds: 2. Bytes in all: for each row a word for each product and two more, and an element for a dealer's summand.
 
+mod scratch;
+
 use std::ops::Range;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tacit_math::simd::{Kernel, dispatch};
 use tacit_math::{Ring, lanes};
 use tacit_net::{PartyId, Received};
 
+use self::scratch::{Cut, PIECE, Scratches, narrow_bytes, piece_of};
 use super::{NODES, Rep3, Share};
 use crate::backends::numbers::Numbers;
 use crate::backends::waves::{Wave, pieces, send_all_masked, waves};
 use crate::split::assert_products;
 use crate::{Result, Split};
-
-/// Elements that are computed at a time, within the first-level cache: whole blocks of a generator, for any ring.
-const PIECE: usize = 512;
-
-/// Elements of which there are so many words that fewer are computed at a time: whole blocks and vectors all the same.
-const LEAST: usize = 64;
-
-/// Bytes of words that are computed at a time. There are as many masks or factors beside them.
-const WORDS: usize = 16 << 10;
 
 /// Numbers as sums s + t.
 pub(super) enum Summands<'a, R> {
@@ -159,81 +152,6 @@ pub(super) struct Begun<R, W> {
     out: Vec<Share<Vec<R>>>,
     of_previous: Vec<Vec<W>>,
     of_next: Vec<Vec<W>>,
-}
-
-/// Elements that are computed at a time of a function: the dealer's and the others' pieces are the same.
-fn piece_of<R: Ring, D: Dealt<R>>(f: &D) -> usize {
-    let fitting = WORDS / (size_of::<D::Word>() * f.products().max(1));
-    (fitting / LEAST * LEAST).clamp(LEAST, PIECE)
-}
-
-/// Room for what is computed of a piece.
-struct Scratch<R, W> {
-    s: Vec<R>,
-    summand: Vec<R>,
-    words: Vec<W>,
-    factors: Vec<W>,
-    h: Vec<W>,
-    bytes: Vec<u8>,
-}
-
-impl<R: Ring, W: Ring> Scratch<R, W> {
-    fn new<D: Dealt<R, Word = W>>(f: &D) -> Self {
-        let (piece, products) = (piece_of(f), f.products());
-        let words = || vec![W::ZERO; piece * products];
-        let (elements, bytes) = (|| vec![R::ZERO; piece], narrow_bytes::<W>(f.width()) * piece * products);
-        Self {
-            s: elements(),
-            summand: elements(),
-            words: words(),
-            factors: words(),
-            h: vec![W::ZERO; piece],
-            bytes: vec![0; bytes],
-        }
-    }
-
-    /// The room for a piece of as many numbers.
-    fn cut(&mut self, len: usize, products: usize, width: usize) -> Cut<'_, R, W> {
-        Cut {
-            s: &mut self.s[..len],
-            summand: &mut self.summand[..len],
-            words: &mut self.words[..len * products],
-            factors: &mut self.factors[..len * products],
-            h: &mut self.h[..len],
-            bytes: &mut self.bytes[..narrow_bytes::<W>(width) * len * products],
-        }
-    }
-}
-
-struct Cut<'a, R, W> {
-    s: &'a mut [R],
-    summand: &'a mut [R],
-    words: &'a mut [W],
-    factors: &'a mut [W],
-    h: &'a mut [W],
-    bytes: &'a mut [u8],
-}
-
-/// Rooms that no thread uses now. A chunk takes that of an earlier one, which is in the cache and needs no clearing.
-struct Scratches<R, W>(Mutex<Vec<Scratch<R, W>>>);
-
-impl<R: Ring, W: Ring> Scratches<R, W> {
-    fn new() -> Self {
-        Self(Mutex::default())
-    }
-
-    fn take<D: Dealt<R, Word = W>>(&self, f: &D) -> Scratch<R, W> {
-        let unused = self.unused().pop();
-        unused.unwrap_or_else(|| Scratch::new(f))
-    }
-
-    fn give(&self, scratch: Scratch<R, W>) {
-        self.unused().push(scratch);
-    }
-
-    fn unused(&self) -> MutexGuard<'_, Vec<Scratch<R, W>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Rep3 {
@@ -621,11 +539,6 @@ fn read<R: Ring>(arrived: &Received, at: usize, elements: &mut [R]) {
     arrived.read(at, bytemuck::cast_slice_mut(elements));
     // A share that came from a peer is as secret as one that was drawn.
     tacit_marks::secret(elements);
-}
-
-/// Bytes of a word that is sent in part. Whole words lie in memory as they are sent.
-fn narrow_bytes<W: Ring>(width: usize) -> usize {
-    if width == size_of::<W>() { 0 } else { width }
 }
 
 /// Words as they are sent: the low bytes of each. `bytes` is room for words that are sent in part.
