@@ -197,7 +197,9 @@ impl<R: Ring> Split<R> for Sines<R> {
 
     #[inline(always)]
     fn second(&self, t: &[R], w: &mut [R], _: &mut [R]) {
-        self.multiples(t, w, |_, [cosine, sine]| [word(cosine, self.scale), word(sine, self.scale)]);
+        // A copy: read through the reference, it might be what the loop writes, and the loop would not be vectorised.
+        let scale = self.scale;
+        self.multiples(t, w, |_, [cosine, sine]| [word(cosine, scale), word(sine, scale)]);
     }
 }
 
