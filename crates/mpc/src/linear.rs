@@ -76,7 +76,9 @@ pub fn concat_bits<S: Linear<Plane>>(parts: &[&S]) -> S {
 /// The rows of several shared vectors, one after the other.
 pub fn concat_vectors<R: Ring, S: Linear<Vec<R>>>(parts: &[&S]) -> S {
     let rows = parts.iter().map(|p| p.rows()).sum();
-    single(S::map_many(parts, 1, rows, |vectors| vec![vectors.iter().flat_map(|v| v.iter().copied()).collect()]))
+    single(S::map_many(parts, 1, rows, |vectors| {
+        vec![vectors.iter().map(|v| v.as_slice()).collect::<Vec<_>>().concat()]
+    }))
 }
 
 /// The sum of all rows, as a vector of one row.

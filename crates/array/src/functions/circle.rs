@@ -104,11 +104,13 @@ struct Turned<R> {
 }
 
 /// The part of a turn that a number is of the ring, times 2^64.
+#[inline(always)]
 pub(super) fn part<R: Ring>(x: R) -> u64 {
     x.shr(R::BITS - u64::BITS).to_u128() as u64
 }
 
 /// To the nearest word of `scale` fractional bits, from 62.
+#[inline(always)]
 pub(super) fn word<R: Ring>(value: i64, scale: u32) -> R {
     let down = FRACTION - scale;
     R::from_u128(((value + (1 << (down - 1))) >> down) as i128 as u128)
@@ -119,6 +121,7 @@ impl<R: Ring> Split<R> for Turned<R> {
         2
     }
 
+    #[inline(always)]
     fn first(&self, s: &[R], u: &mut [R]) {
         let (before, after) = u.split_at_mut(s.len());
         for ((&s, before), after) in s.iter().zip(before).zip(after) {
@@ -131,6 +134,7 @@ impl<R: Ring> Split<R> for Turned<R> {
         }
     }
 
+    #[inline(always)]
     fn second(&self, t: &[R], w: &mut [R], _: &mut [R]) {
         let (before, after) = w.split_at_mut(t.len());
         for ((&t, before), after) in t.iter().zip(before).zip(after) {

@@ -231,19 +231,28 @@ struct Exponent<R> {
 
 impl<R: Ring> Exponent<R> {
     /// The high digit and the low one of a summand, and 2^62 to the power of its fraction.
-    fn cut(&self, x: R, added: R) -> ([usize; 2], u64) {
+    #[inline(always)]
+    fn cut(&self, x: R, added: R) -> ([u64; 2], u64) {
         let y = x.mul(self.factor).add(added);
-        let whole = y.shr(R::BITS - self.width).to_u128() as usize;
+        let whole = y.shr(R::BITS - self.width).to_u128() as u64;
         let fraction = y.shl(self.width).shr(R::BITS - u64::BITS).to_u128() as u64;
         ([whole >> self.low, whole & ((1 << self.low) - 1)], self.powers.of(fraction))
     }
 }
 
-/// To the nearest: number 2^(exponent - 62) in a ring, for exponents below 64. No branch depends on either.
+/// To the nearest: number 2^(exponent - 62) in a ring, for numbers below 2^63 and exponents below 126. No branch
+/// depends on either. It is computed with 64 bits, as vector units have them.
+#[inline(always)]
 fn at<R: Ring>(number: u64, exponent: i64) -> R {
-    let by = (i64::from(FRACTION) + 64 - exponent).clamp(1, 128);
-    R::from_u128((((u128::from(number) << 64) >> (by - 1)) + 1) >> 1)
+    let above = exponent - i64::from(FRACTION);
+    let (up, down) = (above.clamp(0, 63) as u32, (-above).max(0) as u32);
+    let rounded = ((number << 1).unbounded_shr(down) + 1) >> 1;
+    R::from_u128(u128::from(rounded)).shl(up)
 }
+
+/// Numbers of which all words are written before those of the next ones: what is known of them stays in registers and
+/// the first-level cache.
+const BLOCK: usize = 64;
 
 /// The high digit. If the dealer has its own factor, it is the only one.
 struct Digit<R> {
@@ -256,6 +265,23 @@ impl<R: Ring> Digit<R> {
     fn values(&self) -> usize {
         1 << (self.exponent.width - self.exponent.low)
     }
+
+    /// All words of all numbers: `cut` gives a number's digit and factor, `word` follows from a value and these two.
+    /// Every word is written, whatever the digit.
+    #[inline(always)]
+    fn write<F: Copy>(&self, x: &[R], out: &mut [R], cut: impl Fn(R) -> (u64, F), word: impl Fn(u64, u64, F) -> R) {
+        let rows = x.len();
+        for at in (0..rows).step_by(BLOCK) {
+            let x = &x[at..rows.min(at + BLOCK)];
+            let mut known = [cut(x[0]); BLOCK];
+            known.iter_mut().zip(x).for_each(|(known, &x)| *known = cut(x));
+            let (digits, factors) = (known.map(|(digit, _)| digit), known.map(|(_, factor)| factor));
+            for value in 0..self.values() {
+                let words = out[value * rows + at..][..x.len()].iter_mut().zip(&digits).zip(&factors);
+                words.for_each(|((out, &digit), &factor)| *out = word(value as u64, digit, factor));
+            }
+        }
+    }
 }
 
 impl<R: Ring> Split<R> for Digit<R> {
@@ -263,36 +289,36 @@ impl<R: Ring> Split<R> for Digit<R> {
         self.values()
     }
 
-    // Every word is written, whatever the digit: word by word, because all words of a number are far from each other.
+    #[inline(always)]
     fn first(&self, s: &[R], u: &mut [R]) {
-        let cut: Vec<(usize, R)> = s
-            .iter()
-            .map(|&s| {
-                let ([digit, _], factor) = self.exponent.cut(s, self.exponent.added);
-                (digit, self.own.map_or(R::ONE, |fraction| at(factor, fraction)))
-            })
-            .collect();
-        for (value, words) in u.chunks_mut(s.len().max(1)).enumerate() {
-            for (word, &(digit, own)) in words.iter_mut().zip(&cut) {
-                *word = own.mul(R::from_u128(u128::from(value == digit)));
-            }
-        }
+        let Self { exponent, own, .. } = self;
+        let known = |s| {
+            let ([digit, _], factor) = exponent.cut(s, exponent.added);
+            (digit, own.map_or(R::ONE, |fraction| at(factor, fraction)))
+        };
+        self.write(s, u, known, |value, digit, own| own.mul(R::from_u128(u128::from(value == digit))));
     }
 
+    #[inline(always)]
     fn second(&self, t: &[R], w: &mut [R], _: &mut [R]) {
-        let last = self.values() - 1;
-        let cut: Vec<(usize, u64)> = t
-            .iter()
-            .map(|&t| {
-                let ([digit, _], factor) = self.exponent.cut(t, R::ZERO);
-                (digit, if self.own.is_some() { factor } else { 1 << FRACTION })
-            })
-            .collect();
-        for (value, words) in w.chunks_mut(t.len().max(1)).enumerate() {
-            for (word, &(digit, number)) in words.iter_mut().zip(&cut) {
-                let sum = ((value + digit) & last) as i64;
-                *word = at(number, (sum << self.exponent.low) - self.exponent.raised + self.second);
-            }
+        let (Self { exponent, own, second }, last) = (self, self.values() as u64 - 1);
+        let known = |t| {
+            let ([digit, _], factor) = exponent.cut(t, R::ZERO);
+            (digit, if own.is_some() { factor } else { 1 << FRACTION })
+        };
+        let (least, low) = (second - exponent.raised, exponent.low);
+        let ends = [0, last].map(|digit| i64::from(FRACTION) - (((digit << low) as i64) + least));
+        if ends.iter().all(|down| (0..64).contains(down)) {
+            // All words are shifted down, by fewer bits than a word has: as most intervals have it.
+            let down = ends[0] as u64;
+            self.write(t, w, known, |value, digit, number| {
+                let down = down - (((value + digit) & last) << low);
+                R::from_u128(u128::from((((number << 1) >> down) + 1) >> 1))
+            });
+        } else {
+            self.write(t, w, known, |value, digit, number| {
+                at(number, (((value + digit) & last) << low) as i64 + least)
+            });
         }
     }
 }
@@ -308,6 +334,7 @@ impl<R: Ring> Split<R> for Low<R> {
         1
     }
 
+    #[inline(always)]
     fn first(&self, s: &[R], u: &mut [R]) {
         for (&s, u) in s.iter().zip(u) {
             let ([_, digit], factor) = self.exponent.cut(s, self.exponent.added);
@@ -315,6 +342,7 @@ impl<R: Ring> Split<R> for Low<R> {
         }
     }
 
+    #[inline(always)]
     fn second(&self, t: &[R], w: &mut [R], _: &mut [R]) {
         for (&t, w) in t.iter().zip(w) {
             let ([_, digit], factor) = self.exponent.cut(t, R::ZERO);

@@ -4,20 +4,25 @@ use tacit_math::Ring;
 use tacit_mpc::{Backend, Linear, Result, linear};
 
 /// The residue of an integer with a sign.
+#[inline(always)]
 pub(super) fn element<R: Ring>(value: i128) -> R {
     R::from_u128(value as u128)
 }
 
 /// x plus a public number in every row.
 pub(super) fn plus<R: Ring, B: Backend>(b: &B, x: &B::Vector<R>, value: i128) -> B::Vector<R> {
-    let rows = x.rows();
-    linear::add(x, &b.public_vector(rows, || vec![element(value); rows]))
+    with_public(b, x, value, R::add)
 }
 
 /// A public number less x.
 pub(super) fn minus<R: Ring, B: Backend>(b: &B, value: i128, x: &B::Vector<R>) -> B::Vector<R> {
-    let rows = x.rows();
-    linear::sub(&b.public_vector(rows, || vec![element(value); rows]), x)
+    with_public(b, x, value, |x, value| value.sub(x))
+}
+
+/// A linear map of x and of a public number in every row: of the number there is one row, so memory is passed once.
+fn with_public<R: Ring, B: Backend>(b: &B, x: &B::Vector<R>, value: i128, map: impl Fn(R, R) -> R) -> B::Vector<R> {
+    let value = b.public_vector(1, || vec![element(value)]);
+    x.zip(&value, |x, value| x.iter().map(|&x| map(x, value[0])).collect())
 }
 
 /// x times a public integer.

@@ -17,7 +17,7 @@ use super::coefficients::{Fit, fits};
 use super::curve::Curve;
 use super::fixed::{element, minus, plus};
 use super::interval::{bits_of, power};
-use super::tables::{self, Circles, FRACTION, turned};
+use super::tables::{self, Circles, FRACTION, turned, wide_product};
 use super::{Interval, Refused};
 
 /// A plan for an odd function.
@@ -121,12 +121,14 @@ impl Odd {
 /// x where it is between -bound and bound, else the nearer one of them.
 fn clip<R: Ring, B: Backend>(b: &mut B, x: &B::Vector<R>, bound: i128, width: usize) -> Result<B::Vector<R>> {
     let rows = x.rows();
-    let (above, below) = (minus(b, bound, x), plus(b, x, bound));
+    let (above, less) = (minus(b, bound, x), minus(b, -bound, x));
     // Both comparisons share their rounds.
-    let both = circuits::sign(b, &linear::concat_vectors(&[&above, &below]), width)?;
+    let both = B::Vector::map_many(&[&above, &less], 1, 2 * rows, |sides| {
+        vec![sides[0].iter().copied().chain(sides[1].iter().map(|less| less.neg())).collect()]
+    });
+    let both = circuits::sign(b, &both[0], width)?;
     let both = b.inject::<R>(&[&both])?.swap_remove(0);
     let [over, under] = [0, rows].map(|start| both.map(rows, |bits| bits[start..start + rows].to_vec()));
-    let less = linear::scale(&below, element(-1));
     let moved = b.inner_products(&[vec![(&over, &above), (&under, &less)]])?;
     Ok(linear::add(x, &moved[0]))
 }
@@ -140,18 +142,30 @@ struct Sines<R> {
     circles: &'static Circles,
 }
 
+/// Numbers of which all words are written before those of the next ones: their points stay in the first-level cache.
+const BLOCK: usize = 64;
+
 impl<R: Ring> Sines<R> {
     /// Cosine and sine of each multiple of numbers' angles, multiple by multiple from the first one on: all words of a
     /// number are far from each other. `write` gets the multiple's coefficient and the words of both.
+    #[inline(always)]
     fn multiples(&self, numbers: &[R], words: &mut [R], write: impl Fn(i64, [i64; 2]) -> [R; 2]) {
-        let rows = numbers.len().max(1);
-        let first: Vec<[i64; 2]> = numbers.iter().map(|&x| self.circles.of(part(x.mul(self.factor)))).collect();
-        let mut points = first.clone();
-        for (&coefficient, words) in self.coefficients.iter().zip(words.chunks_mut(2 * rows)) {
-            let (before, after) = words.split_at_mut(rows);
-            for (((point, &first), before), after) in points.iter_mut().zip(&first).zip(before).zip(after) {
-                [*before, *after] = write(coefficient, *point);
-                *point = turned(*point, first);
+        let rows = numbers.len();
+        for at in (0..rows).step_by(BLOCK) {
+            let (block, mut first) = (at..rows.min(at + BLOCK), [[0; BLOCK]; 2]);
+            for (i, &x) in numbers[block.clone()].iter().enumerate() {
+                [first[0][i], first[1][i]] = self.circles.of(part(x.mul(self.factor)));
+            }
+            let [mut cosines, mut sines] = first;
+            for (&coefficient, words) in self.coefficients.iter().zip(words.chunks_exact_mut(2 * rows)) {
+                let (before, after) = words.split_at_mut(rows);
+                let words = before[block.clone()].iter_mut().zip(&mut after[block.clone()]);
+                let points = cosines.iter_mut().zip(&mut sines).zip(first[0].iter().zip(&first[1]));
+                for ((before, after), ((cosine, sine), (&by_cosine, &by_sine))) in words.zip(points) {
+                    let point = [*cosine, *sine];
+                    [*before, *after] = write(coefficient, point);
+                    [*cosine, *sine] = turned(point, [by_cosine, by_sine]);
+                }
             }
         }
     }
@@ -162,16 +176,30 @@ impl<R: Ring> Split<R> for Sines<R> {
         2 * self.coefficients.len()
     }
 
+    #[inline(always)]
     fn first(&self, s: &[R], u: &mut [R]) {
         let down = FRACTION + COEFFICIENT - self.scale;
-        self.multiples(s, u, |coefficient, [cosine, sine]| {
-            let scaled = |value: i64| (i128::from(coefficient) * i128::from(value) + (1 << (down - 1))) >> down;
-            [element(scaled(sine)), element(scaled(cosine))]
-        });
+        if down > u64::BITS {
+            self.multiples(s, u, |coefficient, [cosine, sine]| {
+                let scaled = |value| {
+                    let [high, middle] = wide_product(coefficient, value);
+                    (high + (middle >> 32) + (1 << (down - 1 - u64::BITS))) >> (down - u64::BITS)
+                };
+                [element(scaled(sine).into()), element(scaled(cosine).into())]
+            });
+        } else {
+            self.multiples(s, u, |coefficient, [cosine, sine]| {
+                let scaled = |value: i64| (i128::from(coefficient) * i128::from(value) + (1 << (down - 1))) >> down;
+                [element(scaled(sine)), element(scaled(cosine))]
+            });
+        }
     }
 
+    #[inline(always)]
     fn second(&self, t: &[R], w: &mut [R], _: &mut [R]) {
-        self.multiples(t, w, |_, [cosine, sine]| [word(cosine, self.scale), word(sine, self.scale)]);
+        // A copy: read through the reference, it might be what the loop writes, and the loop would not be vectorised.
+        let scale = self.scale;
+        self.multiples(t, w, |_, [cosine, sine]| [word(cosine, scale), word(sine, scale)]);
     }
 }
 

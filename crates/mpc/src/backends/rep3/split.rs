@@ -18,20 +18,20 @@
 //!
 //! Rounds: 2. Bytes in all: for each row a word for each product and two more, and an element for a dealer's summand.
 
+mod scratch;
+
 use std::ops::Range;
 
 use tacit_math::simd::{Kernel, dispatch};
 use tacit_math::{Ring, lanes};
 use tacit_net::{PartyId, Received};
 
+use self::scratch::{Cut, PIECE, Scratches, narrow_bytes, piece_of};
 use super::{NODES, Rep3, Share};
 use crate::backends::numbers::Numbers;
 use crate::backends::waves::{Wave, pieces, send_all_masked, waves};
 use crate::split::assert_products;
 use crate::{Result, Split};
-
-/// Elements that are computed at a time, within the first-level cache: whole blocks of a generator, for any ring.
-const PIECE: usize = 512;
 
 /// Numbers as sums s + t.
 pub(super) enum Summands<'a, R> {
@@ -154,45 +154,6 @@ pub(super) struct Begun<R, W> {
     of_next: Vec<Vec<W>>,
 }
 
-/// Room for what is computed of a piece.
-struct Scratch<R, W> {
-    s: Vec<R>,
-    summand: Vec<R>,
-    words: Vec<W>,
-    factors: Vec<W>,
-    h: Vec<W>,
-    bytes: Vec<u8>,
-}
-
-impl<R: Ring, W: Ring> Scratch<R, W> {
-    fn new<D: Dealt<R, Word = W>>(f: &D) -> Self {
-        let words = || vec![W::ZERO; PIECE * f.products()];
-        let (elements, bytes) = (|| vec![R::ZERO; PIECE], vec![0; PIECE * f.products().max(1) * f.width()]);
-        Self { s: elements(), summand: elements(), words: words(), factors: words(), h: vec![W::ZERO; PIECE], bytes }
-    }
-
-    /// The room for a piece of as many numbers.
-    fn cut(&mut self, len: usize, products: usize, width: usize) -> Cut<'_, R, W> {
-        Cut {
-            s: &mut self.s[..len],
-            summand: &mut self.summand[..len],
-            words: &mut self.words[..len * products],
-            factors: &mut self.factors[..len * products],
-            h: &mut self.h[..len],
-            bytes: &mut self.bytes[..len * products.max(1) * width],
-        }
-    }
-}
-
-struct Cut<'a, R, W> {
-    s: &'a mut [R],
-    summand: &'a mut [R],
-    words: &'a mut [W],
-    factors: &'a mut [W],
-    h: &'a mut [W],
-    bytes: &'a mut [u8],
-}
-
 impl Rep3 {
     /// Shares of what is dealt of each number and of what its words' products stand for.
     pub(super) fn split<R: Ring, D: Dealt<R>>(&mut self, x: &[Summands<'_, R>], f: &D) -> Result<Vec<Share<Vec<R>>>> {
@@ -235,7 +196,7 @@ impl Rep3 {
 
     /// Steps 1 and 3 of the dealer: its components are complete.
     fn deal<R: Ring, D: Dealt<R>>(&mut self, x: &[Summands<'_, R>], f: &D, out: &mut [Share<Vec<R>>]) -> Result<()> {
-        let (me, peer) = (self.me(), self.next());
+        let (me, peer, scratches) = (self.me(), self.next(), Scratches::new());
         let mut shares = Third::of(out, me);
         for wave in waves(&lengths(x, me), f.dealt_bytes()) {
             let mut messages = wave.buffers(&mut self.session);
@@ -244,9 +205,9 @@ impl Rep3 {
             let drawn = self.with_previous.parts(wave.blocks_for(&f.masks())).into_iter();
             let drawn = drawn.zip(self.with_next.parts(wave.blocks_for(&f.masks()[2..])));
             wave.compute(rooms.zip(drawn), |chunk, (((mine, next), mut message), (mut previous, mut following))| {
-                let (x, mut scratch) = (&x[chunk.output], Scratch::new(f));
+                let (x, mut scratch) = (&x[chunk.output], scratches.take(f));
                 let rows = third(x.rows(), me);
-                for piece in pieces(chunk.range.len(), PIECE) {
+                for piece in pieces(chunk.range.len(), piece_of(f)) {
                     let Cut { s, summand, words, factors: masks, h, bytes } =
                         scratch.cut(piece.len(), f.products(), f.width());
                     let (y_p, y_next) = (&mut mine[piece.clone()], &mut next[piece.clone()]);
@@ -261,14 +222,14 @@ impl Rep3 {
                     }
                     previous.fill(masks);
                     subtract(words, masks);
-                    write(words, f.width(), bytes);
-                    message.extend_from_slice(&bytes[..words.len() * f.width()]);
+                    message.extend_from_slice(written(words, f.width(), bytes));
                     // Step 3: h_p and h_(p+1).
                     previous.fill(h);
                     dispatch(AddTo { f, out: y_p, words: h });
                     following.fill(h);
                     dispatch(AddTo { f, out: y_next, words: h });
                 }
+                scratches.give(scratch);
             });
             lanes::finish(in_messages);
             send_all_masked(&mut self.session, peer, messages)?;
@@ -283,7 +244,7 @@ impl Rep3 {
         f: &D,
         out: &mut [Share<Vec<R>>],
     ) -> Vec<Vec<D::Word>> {
-        let dealer = self.next().0;
+        let (dealer, scratches) = (self.next().0, Scratches::new());
         let lengths = lengths(x, dealer);
         let (mut shares, mut parts) = (Third::of(out, dealer), zeros(&lengths));
         for wave in waves(&lengths, f.dealt_bytes()) {
@@ -291,9 +252,9 @@ impl Rep3 {
             let rooms = shares.slices(&wave).zip(parts);
             let drawn = self.with_next.parts(wave.blocks_for(&f.masks()));
             wave.compute(rooms.zip(drawn), |chunk, (((mine, next), parts), mut drawn)| {
-                let (x, mut scratch) = (&x[chunk.output], Scratch::new(f));
+                let (x, mut scratch) = (&x[chunk.output], scratches.take(f));
                 let t = &x.t(third(x.rows(), dealer), Dealer::Next)[chunk.range.clone()];
-                for piece in pieces(chunk.range.len(), PIECE) {
+                for piece in pieces(chunk.range.len(), piece_of(f)) {
                     let Cut { words, factors, h, .. } = scratch.cut(piece.len(), f.products(), f.width());
                     let (y_p, d_2) = (&mut next[piece.clone()], &mut parts[piece.clone()]);
                     // Step 1: what masks the dealt words is this node's part of them.
@@ -309,6 +270,7 @@ impl Rep3 {
                     dispatch(AddTo { f, out: y_p, words: h });
                     subtract(d_2, h);
                 }
+                scratches.give(scratch);
             });
         }
         parts
@@ -321,7 +283,7 @@ impl Rep3 {
         f: &D,
         out: &mut [Share<Vec<R>>],
     ) -> Result<Vec<Vec<D::Word>>> {
-        let dealer = self.previous();
+        let (dealer, scratches) = (self.previous(), Scratches::new());
         let lengths = lengths(x, dealer.0);
         let (mut shares, mut parts) = (Third::of(out, dealer.0), zeros(&lengths));
         for wave in waves(&lengths, f.dealt_bytes()) {
@@ -330,9 +292,9 @@ impl Rep3 {
             let rooms = shares.slices(&wave).zip(parts).zip(wave.starts());
             let drawn = self.with_previous.parts(wave.blocks_for(&f.masks()[2..]));
             wave.compute(rooms.zip(drawn), |chunk, ((((mine, next), parts), start), mut drawn)| {
-                let (x, mut scratch) = (&x[chunk.output], Scratch::new(f));
+                let (x, mut scratch) = (&x[chunk.output], scratches.take(f));
                 let t = &x.t(third(x.rows(), dealer.0), Dealer::Previous)[chunk.range.clone()];
-                for piece in pieces(chunk.range.len(), PIECE) {
+                for piece in pieces(chunk.range.len(), piece_of(f)) {
                     let Cut { words, factors, h, bytes, .. } = scratch.cut(piece.len(), f.products(), f.width());
                     let (y_next, d_1) = (&mut mine[piece.clone()], &mut parts[piece.clone()]);
                     // Step 1: u_i - q_i arrive.
@@ -350,6 +312,7 @@ impl Rep3 {
                     dispatch(AddTo { f, out: y_next, words: h });
                     subtract(d_1, h);
                 }
+                scratches.give(scratch);
             });
             self.session.give_back(arrived);
         }
@@ -363,11 +326,10 @@ impl Rep3 {
             let mut messages = wave.buffers(&mut self.session);
             let mut in_messages = wave.in_messages(&mut messages);
             wave.compute(wave.message_rooms(&mut in_messages).into_iter(), |chunk, mut message| {
-                let (part, mut bytes) = (&parts[chunk.output][chunk.range.clone()], vec![0; PIECE * width]);
+                let part = &parts[chunk.output][chunk.range.clone()];
+                let mut bytes = vec![0; narrow_bytes::<W>(width) * PIECE];
                 for piece in pieces(part.len(), PIECE) {
-                    let bytes = &mut bytes[..piece.len() * width];
-                    write(&part[piece], width, bytes);
-                    message.extend_from_slice(bytes);
+                    message.extend_from_slice(written(&part[piece], width, &mut bytes));
                 }
             });
             lanes::finish(in_messages);
@@ -389,11 +351,11 @@ impl Rep3 {
             let arrived = self.session.recv_held(peer, wave.bytes())?;
             let rooms = wave.slices(out.iter_mut().map(|x| &mut **x)).into_iter().zip(wave.starts());
             wave.compute(rooms, |chunk, (out, start)| {
-                let (own, mut bytes) = (&parts[chunk.output][chunk.range.clone()], vec![0; PIECE * width]);
-                let mut words = [D::Word::ZERO; PIECE];
+                let own = &parts[chunk.output][chunk.range.clone()];
+                let (mut words, mut bytes) = ([D::Word::ZERO; PIECE], vec![0; narrow_bytes::<D::Word>(width) * PIECE]);
                 for piece in pieces(own.len(), PIECE) {
-                    let (words, bytes) = (&mut words[..piece.len()], &mut bytes[..piece.len() * width]);
-                    read_words(&arrived, start + width * piece.start, words, width, bytes);
+                    let words = &mut words[..piece.len()];
+                    read_words(&arrived, start + width * piece.start, words, width, &mut bytes);
                     add(words, &own[piece.clone()]);
                     dispatch(AddTo { f, out: &mut out[piece], words });
                 }
@@ -579,16 +541,17 @@ fn read<R: Ring>(arrived: &Received, at: usize, elements: &mut [R]) {
     tacit_marks::secret(elements);
 }
 
-/// Words as they are sent: the low bytes of each.
-fn write<W: Ring>(words: &[W], width: usize, out: &mut [u8]) {
+/// Words as they are sent: the low bytes of each. `bytes` is room for words that are sent in part.
+fn written<'a, W: Ring>(words: &'a [W], width: usize, bytes: &'a mut [u8]) -> &'a [u8] {
     if width == size_of::<W>() {
-        out[..size_of_val(words)].copy_from_slice(bytemuck::cast_slice(words));
-    } else {
-        Numbers::of_bytes(width).write(bytemuck::cast_slice(words), &mut out[..width * words.len()]);
+        return bytemuck::cast_slice(words);
     }
+    let bytes = &mut bytes[..width * words.len()];
+    Numbers::of_bytes(width).write(bytemuck::cast_slice(words), bytes);
+    bytes
 }
 
-/// The inverse of [`write`], of what a peer sent from a byte on. `bytes` is room for it.
+/// The inverse of [`written`], of what a peer sent from a byte on. `bytes` is room for it.
 fn read_words<W: Ring>(arrived: &Received, at: usize, words: &mut [W], width: usize, bytes: &mut [u8]) {
     if width == size_of::<W>() {
         return read(arrived, at, words);
