@@ -348,8 +348,8 @@ class _Maker:
             *(["v.kind"] if " cases v " in joins else []),
         )
         grouping = self.one_of("{0}", "{0}", "{0}", "ROLLUP ({0})", "GROUPING SETS (({0}), ())").format(key)
-        if known == ["p"]:  # totals beside groups by an owner's own columns are for its agent to refuse
-            grouping = key
+        if known == ["p"] or any(f" {each} " in rows for each in ("points", "staff", "daily")):
+            grouping = key  # totals beside groups by columns of people's owner are for its agent to refuse
         end = self.one_of("", "", "", " HAVING COUNT(*) >= 3", " ORDER BY v0, k LIMIT 1")
         return f"SELECT {key} AS k, {listed} FROM {rows} GROUP BY {grouping}{end}"
 

@@ -8,12 +8,12 @@ from typing import Final
 from tacit.plan.algebra.relations import AggregateFunction, Aggregation
 from tacit.plan.facts.terms import ColumnTerms, Function
 from tacit.plan.policy.chosen import is_chosen
-from tacit.plan.policy.determined import closed, units_named
+from tacit.plan.policy.determined import closed, has_row, units_named
 from tacit.plan.policy.exposure import floor_of, terms_of
 from tacit.plan.policy.expressions import turned
 from tacit.plan.policy.offers import knows, protected
 from tacit.plan.policy.repeated import listed, repeating, repeats
-from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, Role, State, ordered, union
+from tacit.plan.policy.state import NOTHING, Atom, Derived, Instance, Item, Items, Role, State, ordered, union
 
 FUNCTIONS: Final[dict[AggregateFunction, Function]] = {
     "sum": "sum",
@@ -120,6 +120,7 @@ def _as(each: Aggregation, function: Function, below: State, ruled: Ruled, recip
             _rows_of_one(found, each, ruled.all),
             _shown_of_one(found, each, ruled.merged),
             weights or _of_parts(found, each, below, ruled.all),
+            _branched(found, function, each, below, ruled.merged),
             _repeats_of_others(found, each, below, ruled.all, recipients),
             repeated,
             matched,
@@ -210,6 +211,23 @@ def _of_parts(found: Derived, each: Aggregation, below: State, ruled: frozenset[
     return matched_by_union(frozenset(met))
 
 
+def _branched(
+    found: Derived, function: Function, each: Aggregation, below: State, merged: frozenset[Instance]
+) -> Items:
+    """Values of rows that a condition selects by these or by something else: for those that it tells, others' remain.
+
+    Nothing counts how many units the rest of them is of.
+    """
+    if function in ("count", "count_distinct"):
+        return NOTHING
+    return frozenset(
+        replace(item, role="floor", function=None, detail="branched", position=each.position or item.position)
+        for item in ordered(found.items)
+        if item.instance in merged and item.role in ("value", "aggregate") and item.column is not None
+        if closed(frozenset({(item.instance.number, item.column)}), below.met) & below.branched
+    )
+
+
 def _repeats_of_others(
     found: Derived, each: Aggregation, below: State, ruled: frozenset[Instance], recipients: tuple[str, ...]
 ) -> Items:
@@ -283,7 +301,8 @@ def _who_knows(
     others = sorted((each for each in recipients if each != other.owner), key=lambda each: each != mine.owner)
     if not others or not (beside or (mine == other and item.column is not None and mine not in below.many)):
         return []
-    who = next((each for each in others if _is_known(item, each, below)), None)
+    equals = next((each for each in others if _equals_known(item, each, below)), None)
+    who = equals or next((each for each in others if _is_known(item, each, below)), None)
     if who is None:
         chooses = item.column is not None and mine != other and is_chosen(mine, other, below, recipients)
         return [("chosen", others[0])] if chooses else []
@@ -291,19 +310,28 @@ def _who_knows(
         return [("weights", who)]
     whole = function is None or _shows_only(terms_of(mine.table, item.column), function)
     named = mine.owner == other.owner and not whole and _is_beside_its_own(mine, other, below)
-    return [] if named else [("weights", who)]
+    return [] if named and equals is None else [("weights", who)]
 
 
 def _is_known(item: Item, who: str, below: State) -> bool:
-    """Whether a recipient knows a column of each row, or one that is equal to it; without one, which rows there are."""
-    if item.instance in below.many or item.column is None:
-        return item.instance in below.many or knows(item.instance.table, None, who)
-    same = closed(frozenset({(item.instance.number, item.column)}), below.equal)
-    tables = {each.number: each for each in below.one | below.many}
-    named = ((tables[number], name) for number, name in same if number in tables)
-    return knows(item.instance.table, item.column, who) or any(
-        each in below.many or knows(each.table, name, who) for each, name in named
-    )
+    """Whether a recipient knows a column of each row; without one, which rows there are."""
+    return item.instance in below.many or knows(item.instance.table, item.column, who)
+
+
+def _equals_known(item: Item, who: str, below: State) -> bool:
+    """Whether a join makes a column equal to one of another instance that a recipient knows, or to what it computes."""
+    if item.column is None:
+        return False
+    mine = item.instance.number, item.column
+    same = closed(frozenset({mine}), below.met)
+    instances = {each.number: each for each in below.one | below.many}
+
+    def known(atom: Atom) -> bool:
+        each = instances.get(atom[0], item.instance)
+        return each in below.many or knows(each.table, atom[1] or None, who)
+
+    others = (atom for atom in same if atom[0] != mine[0])
+    return any(map(known, others)) or any(atom in same and all(map(known, made)) for atom, made in below.computed)
 
 
 def _is_listed(item: Item, other: Instance, below: State, recipients: tuple[str, ...]) -> bool:
@@ -317,7 +345,7 @@ def _is_beside_its_own(mine: Instance, other: Instance, below: State) -> bool:
     if mine == other:
         return True
     same = closed(frozenset((other.number, each.field.name) for each in other.table.columns), below.equal)
-    return any(all((mine.number, name) in same for name in key) for key in mine.table.unique)
+    return has_row(mine, same)
 
 
 def _name(item: Item) -> str:

@@ -34,10 +34,11 @@ from tacit.plan.algebra.relations import (
     Union,
     Window,
 )
-from tacit.plan.facts.catalog import Catalog, KeptColumn, Table
+from tacit.plan.facts.catalog import Catalog, KeptColumn, KeptTable, Table
 from tacit.plan.facts.deliveries import delivered_table
-from tacit.plan.facts.fields import column, names
-from tacit.plan.policy.expressions import Expressions, turned
+from tacit.plan.facts.fields import column, columns_of, names
+from tacit.plan.policy.chosen import atoms_of, together
+from tacit.plan.policy.expressions import Expressions, is_bracketed, is_simple, turned
 from tacit.plan.policy.grouped import all_seen, grouped
 from tacit.plan.policy.joined import broadcast, joined
 from tacit.plan.policy.names import Names
@@ -151,7 +152,7 @@ class Derivation:
         bound = [each for each in made if protected(each.table, self.recipients)]
         closed = frozenset(Item(each, None, "kept") for each in bound if not wholly_open(each.table, self.recipients))
         whole = frozenset(made) - {each.instance for each in closed}
-        known = {each.field.name: _kept_value(each, whole) for each in table.columns}
+        known = {each.field.name: _kept_value(each, table, whole) for each in table.columns}
         columns = {name: known[source] for name, source in scan.columns}
         return State(scan, columns, closed, one=whole, identity=whole)
 
@@ -160,7 +161,17 @@ class Derivation:
         beyond = beyond_bounds([predicate], below, self.recipients)
         blended = self._blended(conjuncts(predicate), below)
         found = union([tested, unsatisfied(predicate, below), selected(below), beyond, blended])
-        return below.over(Filter(below.relation, predicate), found)
+        parts = conjuncts(predicate)
+        branched = [self._read(each, below) for each in parts if not is_simple(each)]
+        whole = replace(
+            below,
+            read=below.read.union(*(together(self._read(each, below), below.units) for each in parts)),
+            branched=below.branched.union(*(atoms_of(one.items) for each in branched for one in each)),
+        )
+        return whole.over(Filter(below.relation, predicate), found)
+
+    def _read(self, expr: Expr, below: State) -> list[Derived]:
+        return [below.columns[name] for name in sorted(columns_of(expr))]
 
     def _project(self, below: State, outputs: tuple[tuple[str, Expr], ...]) -> State:
         """New columns, and beside them one for each condition that decides who contributes to them."""
@@ -176,11 +187,13 @@ class Derivation:
                     hidden[each] = self.names.fresh("condition")
                     columns[hidden[each]] = Derived(expressions.condition(each))
             listed = tuple(dict.fromkeys(hidden[each] for each in conditions))
-            columns[name] = replace(found, conditions=listed, blended=expressions.blends(expr))
+            branched = found.branched if is_bracketed(expr) else atoms_of(found.items)
+            columns[name] = replace(found, conditions=listed, blended=expressions.blends(expr), branched=branched)
         written = (*outputs, *((name, each) for each, name in hidden.items()))
         beyond = beyond_bounds((each for _, each in outputs), below, self.recipients)
         blended = self._blended(hidden, below)
-        return replace(below.over(Project(below.relation, written), beyond | blended), columns=columns)
+        read = below.read.union(*(together(self._read(each, below), below.units) for _, each in written))
+        return replace(below.over(Project(below.relation, written), beyond | blended), columns=columns, read=read)
 
     def _blended(self, tests: Iterable[Expr], below: State) -> Items:
         """Conditions on matches and on others at once: for all but few rows they ask for the others alone."""
@@ -205,14 +218,20 @@ class Derivation:
         return replace(whole, limited=below.limited | unknown)
 
 
-def _kept_value(kept: KeptColumn, made: Iterable[Instance]) -> Derived:
-    """A column of a kept table: a copy of a table's column, or numbers that its maker may have chosen."""
+def _kept_value(kept: KeptColumn, table: KeptTable, made: Iterable[Instance]) -> Derived:
+    """A column of a kept table: a copy of a table's column, or numbers that its maker may have chosen.
+
+    Two columns that are made of one need not be equal: rows may be other ones.
+    """
     items = _sources(kept, made)
     values = [each for each in kept.uses or () if each.source.column is not None]
     copied = [(each.instance.number, each.column) for each in ordered(items) if each.column is not None]
     if not values or any({*each.through} - {"group"} for each in values):
         return Derived(items, told=True)
-    return Derived(items, copies=frozenset(copied if len(values) == len(copied) == 1 else ()), copied=True)
+    sources = {each.source for each in values}
+    alike = [each for each in table.columns if not sources.isdisjoint(use.source for use in each.uses or ())]
+    is_one = len(values) == len(copied) == len(alike) == 1
+    return Derived(items, copies=frozenset(copied if is_one else ()), copied=True)
 
 
 def _sources(kept: KeptColumn, made: Iterable[Instance]) -> Items:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from tacit.plan.algebra.relations import KeptScan
+from tacit.plan.facts.deliveries import delivered_table
 from tacit.plan.policy.state import Atom, Instance, State
 
 
@@ -45,7 +47,9 @@ def _closure(atoms: frozenset[Atom], state: State) -> tuple[frozenset[Atom], fro
 
 
 def has_row(instance: Instance, atoms: frozenset[Atom]) -> bool:
-    """Whether these columns say which row of an instance it is, by one of its unique keys."""
+    """Whether these columns say which row of an instance it is, by one of its unique keys; kept rows may repeat."""
+    if isinstance(instance.scan, KeptScan) and delivered_table(instance.scan.table) is None:
+        return False
     return any(all((instance.number, each) in atoms for each in keys) for keys in instance.table.unique)
 
 

@@ -11,6 +11,7 @@ from tacit.plan.algebra.trees import children
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union, squared
 from tacit.plan.policy.carried import NOTHING_CARRIED, Carried, carried_by, too_many
+from tacit.plan.policy.chosen import left_out
 from tacit.plan.policy.determined import determined_by, determines, units_named
 from tacit.plan.policy.exposure import floor_of
 from tacit.plan.policy.expressions import placed, turned
@@ -25,6 +26,8 @@ from tacit.plan.policy.state import NOTHING, Derived, Instance, Item, Items, Sta
 
 DECIDING: Final = ("filter", "join", "distinct", "sort", "group", "aggregate")
 """Roles of a column by which it decides a value, or which rows there are."""
+REFUSED: Final = ("floor", "window")
+"""Roles of what is refused of rows anyway, for a reason that says more."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,7 @@ class Groups:
 
 def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], names: Names, catalog: Catalog) -> State:
     """The state of an aggregate."""
+    below = replace(below, branched=below.branched.union(*(below.columns[key].branched for key in relation.keys)))
     ruled = frozenset(each for each in below.one if _needs_guard(each, relation, below, recipients))
     atoms = frozenset().union(*(below.columns[key].atoms for key in relation.keys))
     single = frozenset(each for each in ruled if determines(atoms, each, below))
@@ -72,6 +76,8 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
     # Groups of the same rows may differ by few units.
     lost |= repeating(groups.merged - fixed, below, recipients) if relation.keys else NOTHING
     beyond = sums_beyond_bounds(relation, below, recipients)
+    if not any(each.role in REFUSED for each in lost | below.rows):
+        lost |= union(left_out(each, below, recipients) for each in groups.merged)
     rows = union([below.rows, turned(keys, below.one, ("value", "aggregate"), "distinct"), lost, beyond])
     state = replace(
         below,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 from typing import Final
@@ -10,7 +10,8 @@ from typing import Final
 from tacit.plan.algebra.relations import Broadcast, FullJoin, Join
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.uniqueness import is_unique
-from tacit.plan.policy.chosen import multipliers
+from tacit.plan.policy.chosen import computed, multipliers
+from tacit.plan.policy.chosen import together as read_together
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.expressions import Expressions, met_names, placed, turned
 from tacit.plan.policy.offers import protected
@@ -33,13 +34,23 @@ def joined(
         beside=whole.beside | frozenset(sides_of(left, right)) | frozenset(sides_of(right, left)),
     )
     matches = by_matches([each for pair in pairs for each in pair], whole)
-    whole = replace(whole, rows=union([whole.rows, matches]), met=whole.met | copies(pairs))
+    whole = met_by(replace(whole, rows=union([whole.rows, matches])), pairs)
     if isinstance(relation, FullJoin):
         return _optional(whole, left, right, recipients)
     whole = replace(whole, equal=whole.equal | copies(pair for pair in pairs if pair[0].plain and pair[1].plain))
     if is_unique(relation.right, relation.right_keys, catalog):
         return whole
     return repeating_left(whole, left, right, recipients)
+
+
+def met_by(state: State, pairs: Sequence[tuple[Derived, Derived]]) -> State:
+    """The state of a join by keys, of rows that may stay without a match."""
+    return replace(
+        state,
+        met=state.met | copies(pairs),
+        computed=state.computed | computed(pairs),
+        read=state.read.union(*map(read_together, pairs)),
+    )
 
 
 def copies(pairs: Iterable[tuple[Derived, Derived]]) -> frozenset[tuple[Atom, Atom]]:

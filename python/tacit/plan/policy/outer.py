@@ -19,7 +19,7 @@ from tacit.plan.algebra.relations import Join, Mark, Pairs
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.expressions import placed
-from tacit.plan.policy.joined import by_matches, copies, met, repeating_left, sides_of
+from tacit.plan.policy.joined import by_matches, met, met_by, repeating_left, sides_of
 from tacit.plan.policy.offers import protected, wholly_open
 from tacit.plan.policy.state import NO_COPIES, Derived, Instance, Item, Items, State, selected, union
 from tacit.plan.policy.united import together
@@ -67,7 +67,7 @@ def marked(relation: Mark, input: State, choices: State, recipients: tuple[str, 
     keys = zip(relation.input_keys, relation.choice_keys, strict=True)
     pairs = [(input.columns[a], choices.columns[b]) for a, b in keys]
     found = _keys(pairs, input, choices, recipients, relation.position)
-    whole = _beside(input, choices, union([found, _absent([choices], recipients, relation.position)]))
+    whole = _beside(input, choices, union([found, _absent([choices], recipients, relation.position)]), pairs)
     relation = replace(relation, input=input.relation, choices=choices.relation)
     mark = Derived(
         _tested(whole.rows, choices), conditions=(relation.name,), moved=True, optional=_match(whole, recipients)
@@ -92,7 +92,7 @@ def _beside(one: State, other: State, more: Items, keys: Sequence[tuple[Derived,
     """Rows of all instances may be repeated: what joins with them later is repeated by each of them."""
     whole = together(one, other)
     beside = whole.beside | frozenset(sides_of(one, other)) | frozenset(sides_of(other, one))
-    return replace(whole, rows=union([whole.rows, more, selected(whole)]), beside=beside, met=whole.met | copies(keys))
+    return met_by(replace(whole, rows=union([whole.rows, more, selected(whole)]), beside=beside), keys)
 
 
 def _keys(

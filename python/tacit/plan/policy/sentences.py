@@ -82,7 +82,7 @@ def _sentence(item: Item, reason: str) -> str:
             return f"values that {owner} knows, {column}, are added over rows that {table.name} decides"
         case "chosen":
             owner, _, column = item.detail.partition(" ")
-            return f"{owner} chooses which values of {column} are added over rows that {table.name} decides"
+            return f"{owner} chooses which {column} stand beside rows of {table.name}"
         case "rows":
             return f"{_function(item)} {_gives(item)} how many rows of {table.name} a unit has"
         case "single":
@@ -132,6 +132,8 @@ def _floor(item: Item) -> str:
             return f"a join whose keys repeat on both sides has rows of {table} several times, and nothing counts them"
         case "blended":
             return f"a condition tells which units of {table} others match, and something else beside"
+        case "branched":
+            return f"a condition selects rows of {table} by {item.column} or by something else, which nothing counts"
         case "united":
             return f"equal values match rows of {table} with those of others in a UNION, and nothing counts how many"
         case "overflow":

@@ -88,7 +88,7 @@ class Derived:
     inputs of a union have it, so that equal values of it match their rows. moved: some rows have other values than a
     sum of multiples, by constants, conditions or a union, so that a position among all is any among some. optional: the
     matches of rows that all stay of which it tells whether there is one. blended: it is computed of several of these,
-    or of one and of something else.
+    or of one and of something else. branched: the columns that its conditions test, where one has others beside it.
     """
 
     items: Items = NOTHING
@@ -107,6 +107,7 @@ class Derived:
     moved: bool = False
     optional: frozenset[str] = frozenset()
     blended: bool = False
+    branched: frozenset[Atom] = NO_COPIES
 
     @property
     def plain(self) -> Atom | None:
@@ -131,8 +132,9 @@ class State:
     counted. beside: pairs of instances that are joined. apart: pairs of instances in different inputs of a union.
     limited: instances of whose rows a LIMIT says how many there are. repeated: instances whose rows others repeat, and
     by which. identity: instances of whose rows each is in at most one row. units: instances that were grouped by unit.
-    equal: columns that joins make equal. met: these, and those that do where rows have a match. sums: of all guarded
-    aggregations.
+    equal: columns that joins make equal. met: these, and those that do where rows have a match. computed: columns that
+    joins make equal to what is computed of others. read: columns that are read together, by keys of joins, conditions
+    or computed values. branched: columns that a condition tests beside an OR. sums: of all guarded aggregations.
     """
 
     relation: Relation
@@ -148,6 +150,9 @@ class State:
     units: frozenset[Instance] = frozenset()
     equal: frozenset[tuple[Atom, Atom]] = frozenset()
     met: frozenset[tuple[Atom, Atom]] = frozenset()
+    computed: frozenset[tuple[Atom, frozenset[Atom]]] = frozenset()
+    read: frozenset[frozenset[Atom]] = frozenset()
+    branched: frozenset[Atom] = frozenset()
     guards: tuple[Guard, ...] = ()
     sums: tuple[Sums, ...] = ()
 

@@ -56,6 +56,9 @@ def together(one: State, other: State) -> State:
         units=one.units | other.units,
         equal=one.equal | other.equal,
         met=one.met | other.met,
+        computed=one.computed | other.computed,
+        read=one.read | other.read,
+        branched=one.branched | other.branched,
         guards=(*one.guards, *other.guards),
         sums=(*one.sums, *other.sums),
     )
@@ -99,6 +102,7 @@ def _either(
         mixed=len(parts) > 1,
         moved=len(parts) > 1,
         optional=frozenset().union(*(each.optional for each in parts)),
+        branched=frozenset().union(*(each.branched for each in parts)),
         blended=any(each.blended for each in parts) or len({each.optional for each in parts}) > 1,
     )
 
