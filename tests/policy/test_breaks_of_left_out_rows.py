@@ -67,7 +67,7 @@ differences = "off"
 ssn = {{ {NUMBER}, use = ["join"] }}
 day = {{ {NUMBER}, use = ["join", "filter"] }}
 v = {{ {NUMBER}, use = ["aggregate", "join"] }}
-n = {{ {NUMBER}, use = ["filter"], with = ["customers.k"] }}
+n = {{ {NUMBER}, use = ["filter", "group"], with = ["customers.k"] }}
 
 [tables.once]
 recipients = ["north"]
@@ -78,6 +78,7 @@ rows = 40
 [tables.once.columns]
 ssn = {{ {NUMBER}, use = ["join"] }}
 v = {{ {NUMBER}, use = ["aggregate", "join"] }}
+n = {{ {NUMBER}, use = ["aggregate", "filter"], with = ["customers.k"] }}
 
 [tables.visits]
 recipients = ["north"]
@@ -104,7 +105,7 @@ def data(members: list[int], pay: int = SEVENTH) -> Data:
         "chosen": [{"ssn": each, "day": day} for each in everybody for day in (0, 1) if (each, day) != (7, 1)],
         "days": [{"day": each, "x": each} for each in range(60)],
         "hours": [{"ssn": each, "day": day, "v": day, "n": day} for each in everybody for day in range(60)],
-        "once": [{"ssn": each, "v": 2} for each in everybody],
+        "once": [{"ssn": each, "v": 2, "n": 1} for each in everybody],
         "visits": [{"patient": each, "doctor": doctor} for doctor in everybody for each in range(5 + doctor)],
     }
 
@@ -113,6 +114,10 @@ MEMBERS = list(range(1, 21))
 PERSON = "people p JOIN customers c ON p.ssn = c.ssn"
 HOURS = f"{PERSON} JOIN hours h ON h.ssn = c.ssn"
 DAYS = f"{HOURS} JOIN days d ON h.day = d.day"
+RANKED = (
+    "(SELECT ssn, r, COUNT(*) AS v FROM (SELECT ssn, ROW_NUMBER() OVER (PARTITION BY ssn ORDER BY day) AS r FROM hours)"
+    " w GROUP BY ssn, r)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -171,6 +176,11 @@ def test_keys_of_two_columns_leave_out_rows_of_one_person(asked: Callable[[str],
         f"SELECT COUNT(*) AS n FROM {HOURS} WHERE h.day < 1 OR (c.k = 60 AND h.day < 2)",
         f"SELECT COUNT(*) AS n FROM {HOURS} WHERE h.n < c.k",
         f"SELECT d.day + c.k AS g, COUNT(*) AS n FROM {DAYS} GROUP BY d.day + c.k",
+        f"SELECT SUM(h.v) AS n FROM {RANKED} h JOIN customers c ON h.ssn = c.ssn WHERE h.r <= c.k",
+        f"SELECT COUNT(*) AS n FROM people p JOIN {RANKED} h ON p.ssn = h.ssn JOIN customers c ON h.ssn = c.ssn"
+        " WHERE h.r <= c.k AND h.v < 99",
+        "SELECT SUM(h.v) AS n FROM (SELECT ssn, n, COUNT(*) AS v FROM hours GROUP BY ssn, n) h JOIN customers c"
+        " ON h.ssn = c.ssn WHERE h.n < c.k",
     ],
 )
 def test_so_do_conditions(asked: Callable[[str], str], sql: str) -> None:
@@ -191,6 +201,23 @@ def test_so_do_conditions(asked: Callable[[str], str], sql: str) -> None:
         "SELECT SUM(x.s) AS s FROM (SELECT ssn, SUM(pay) AS s, MAX(age) AS a FROM people GROUP BY ssn) x"
         " WHERE x.s = 500 OR x.a = 61",
         "SELECT SUM(age) AS s FROM (SELECT age, age = 30 OR pay > 900 AS g FROM people) x GROUP BY g",
+        "SELECT SUM(pay) FILTER (WHERE pay = 500 OR age = 61) AS s FROM people",
+        "SELECT SUM(CASE WHEN pay = 500 OR age = 61 THEN pay END) AS s FROM people",
+        "SELECT SUM(pay) AS s FROM (SELECT pay, pay = 500 OR age = 61 AS b FROM people) x WHERE b",
+        "SELECT SUM(pay) AS s FROM (SELECT pay, CASE WHEN pay = 500 OR age = 61 THEN 1 ELSE 0 END AS b FROM people) x"
+        " WHERE b = 1",
+        "SELECT SUM(pay) AS s FROM people WHERE ssn IN (SELECT ssn FROM people WHERE pay = 500 OR age = 61)",
+        "SELECT SUM(q.pay) AS s FROM people p JOIN people q ON p.ssn = q.ssn WHERE p.pay = 500 OR p.age = 61",
+        "SELECT SUM(pay) AS s FROM people WHERE (pay - 500) * (age - 61) = 0",
+        "SELECT SUM(pay) AS s FROM people WHERE pay * (age - 61) = 500 * (age - 61)",
+        "SELECT SUM(pay) AS s FROM people WHERE pay - 500 <= 1000 * (age - 30) AND 500 - pay <= 1000 * (age - 30)",
+        "SELECT SUM(pay) AS s FROM people WHERE (pay - 500) * (pay - 900) >= 0",
+        "SELECT SUM(pay) AS s FROM people WHERE pay % 1000 = 500",
+        "SELECT SUM(pay) AS s FROM people WHERE pay IN (500, 4321)",
+        "SELECT SUM(pay) AS s, COUNT(*) AS n FROM people GROUP BY (pay - 500) * (age - 61) = 0",
+        "SELECT SUM(age) AS s, COUNT(*) AS n FROM people GROUP BY (age - 30) * (age - 61)",
+        "SELECT SUM(p.pay) AS s FROM people p JOIN days d ON CASE WHEN p.pay = 500 OR p.age = 61 THEN 1 ELSE 0 END ="
+        " d.day WHERE d.day = 1",
     ],
 )
 def test_a_condition_that_tells_most_values_leaves_the_others(asked: Callable[[str], str], sql: str) -> None:
@@ -207,6 +234,12 @@ def test_a_condition_that_tells_most_values_leaves_the_others(asked: Callable[[s
         "SELECT SUM(CASE WHEN c.ssn IS NOT NULL THEN o.v END) AS s FROM once o LEFT JOIN customers c ON o.ssn = c.ssn"
         " AND o.v = c.k + 1",
         "SELECT SUM(o.v) AS s FROM once o WHERE (o.ssn, o.v) IN (SELECT ssn, k + 1 FROM customers)",
+        "SELECT SUM(o.v) AS s FROM once o JOIN customers c ON o.ssn = c.ssn AND o.v + 1 = c.k",
+        "SELECT SUM(o.v) AS s FROM people p JOIN customers c ON p.ssn = c.ssn JOIN once o ON c.ssn = o.ssn"
+        " AND o.v + 1 = c.k",
+        "SELECT SUM(o.n) AS s FROM once o JOIN customers c ON o.ssn = c.ssn WHERE o.n >= c.k AND o.n <= c.k",
+        "SELECT SUM(CASE WHEN o.n >= c.k AND o.n <= c.k THEN o.n END) AS s FROM once o JOIN customers c"
+        " ON o.ssn = c.ssn",
     ],
 )
 def test_what_equals_a_computed_known_value_is_known(asked: Callable[[str], str], sql: str) -> None:
@@ -268,6 +301,9 @@ def test_rows_of_ones_own_that_are_kept_have_no_unique_keys(
         "SELECT CASE WHEN age < 40 THEN 1 ELSE 2 END AS g, AVG(age) AS s FROM people GROUP BY CASE WHEN age < 40 THEN 1"
         " ELSE 2 END",
         "SELECT SUM(o.v) AS s FROM people p JOIN once o ON p.ssn = o.ssn",
+        "SELECT age // 10 AS g, AVG(age) AS s FROM people GROUP BY age // 10",
+        "SELECT SUM(pay) FILTER (WHERE pay > 500 AND age < 61) AS s FROM people",
+        "SELECT COUNT(*) AS n, AVG(age) AS s FROM people WHERE pay = 500 OR NOT sick",
     ],
 )
 def test_rows_that_stay_for_all_alike_are_allowed(product: Product, sql: str) -> None:

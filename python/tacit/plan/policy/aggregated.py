@@ -220,11 +220,14 @@ def _branched(
     """
     if function in ("count", "count_distinct"):
         return NOTHING
+    tables = {each.number: each.table.name for each in below.one | below.many}
+    told = {(tables.get(number), name) for number, name in below.branched | found.tested}
     return frozenset(
         replace(item, role="floor", function=None, detail="branched", position=each.position or item.position)
         for item in ordered(found.items)
         if item.instance in merged and item.role in ("value", "aggregate") and item.column is not None
-        if closed(frozenset({(item.instance.number, item.column)}), below.met) & below.branched
+        for same in [closed(frozenset({(item.instance.number, item.column)}), below.met)]
+        if any((tables.get(number), name) in told for number, name in same)
     )
 
 

@@ -37,10 +37,13 @@ def together(parts: Iterable[Derived], units: frozenset[Instance] = frozenset())
     return frozenset({found} if len(found) > 1 else ())
 
 
-def computed(pairs: Iterable[tuple[Derived, Derived]]) -> frozenset[tuple[Atom, Atoms]]:
-    """Columns that keys of a join make equal to what is computed of others."""
-    sides = [side for a, b in pairs for side in ((a, b), (b, a))]
-    return frozenset((atom, atoms_of(b.items)) for a, b in sides if not b.copies for atom in a.copies)
+def compared(parts: Iterable[Derived]) -> frozenset[tuple[Atom, Atoms]]:
+    """Each column of a condition or of an equality of keys, and the others that it is compared with there.
+
+    Who knows the others may know the column, too: from an equality, or from two inequalities.
+    """
+    found = frozenset[Atom]().union(*(atoms_of(each.items) for each in parts))
+    return frozenset((each, found - {each}) for each in found if len(found) > 1)
 
 
 def is_chosen(other: Instance, one: Instance, state: State, recipients: tuple[str, ...]) -> bool:
@@ -56,6 +59,12 @@ def multipliers(one: Instance, added: State, state: State, recipients: tuple[str
     """
     columns = _extended(_reached(one, state, recipients), state, has_row)
     return frozenset(each for each in added.one | added.many if not has_row(each, columns))
+
+
+def whole_units(single: Iterable[Instance], keys: Iterable[Derived], state: State) -> frozenset[Instance]:
+    """Of instances of which a group has one unit each, those that have one group for each unit."""
+    atoms = frozenset[Atom]().union(*(atoms_of(each.items) for each in keys))
+    return frozenset(each for each in single if atoms <= _extended(closed(_unit(each), state.met), state, has_row))
 
 
 def left_out(one: Instance, state: State, recipients: tuple[str, ...]) -> Items:

@@ -37,9 +37,10 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.facts.catalog import Catalog, KeptColumn, KeptTable, Table
 from tacit.plan.facts.deliveries import delivered_table
 from tacit.plan.facts.fields import column, columns_of, names
-from tacit.plan.policy.chosen import atoms_of, together
-from tacit.plan.policy.expressions import Expressions, is_bracketed, is_simple, turned
+from tacit.plan.policy.chosen import atoms_of, compared, together
+from tacit.plan.policy.expressions import Expressions, turned
 from tacit.plan.policy.grouped import all_seen, grouped
+from tacit.plan.policy.intervals import has_intervals, is_interval, tests_within
 from tacit.plan.policy.joined import broadcast, joined
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import protected, wholly_open
@@ -162,13 +163,19 @@ class Derivation:
         blended = self._blended(conjuncts(predicate), below)
         found = union([tested, unsatisfied(predicate, below), selected(below), beyond, blended])
         parts = conjuncts(predicate)
-        branched = [self._read(each, below) for each in parts if not is_simple(each)]
         whole = replace(
             below,
-            read=below.read.union(*(together(self._read(each, below), below.units) for each in parts)),
-            branched=below.branched.union(*(atoms_of(one.items) for each in branched for one in each)),
+            read=below.read.union(*(together(self._read(each, below), below.whole) for each in parts)),
+            computed=below.computed.union(*(compared(self._read(each, below)) for each in parts)),
+            branched=below.branched.union(*(self._branches(each, below) for each in parts)),
         )
         return whole.over(Filter(below.relation, predicate), found)
+
+    def _branches(self, test: Expr, below: State) -> frozenset[Atom]:
+        """The columns of whose values a test leaves more, or less, than an interval."""
+        found = self._read(test, below)
+        told = frozenset[Atom]().union(*(each.branched for each in found))
+        return told if is_interval(test) else told.union(*(atoms_of(each.items) for each in found))
 
     def _read(self, expr: Expr, below: State) -> list[Derived]:
         return [below.columns[name] for name in sorted(columns_of(expr))]
@@ -187,13 +194,28 @@ class Derivation:
                     hidden[each] = self.names.fresh("condition")
                     columns[hidden[each]] = Derived(expressions.condition(each))
             listed = tuple(dict.fromkeys(hidden[each] for each in conditions))
-            branched = found.branched if is_bracketed(expr) else atoms_of(found.items)
-            columns[name] = replace(found, conditions=listed, blended=expressions.blends(expr), branched=branched)
+            read = self._read(expr, below)
+            branched = frozenset[Atom]().union(*(each.branched for each in read))
+            columns[name] = replace(
+                found,
+                conditions=listed,
+                blended=expressions.blends(expr),
+                branched=branched if has_intervals(expr) else branched.union(*(atoms_of(each.items) for each in read)),
+                tested=frozenset().union(
+                    *(each.tested for each in read), *(self._branches(each, below) for each in tests_within(expr))
+                ),
+            )
         written = (*outputs, *((name, each) for each, name in hidden.items()))
         beyond = beyond_bounds((each for _, each in outputs), below, self.recipients)
         blended = self._blended(hidden, below)
-        read = below.read.union(*(together(self._read(each, below), below.units) for _, each in written))
-        return replace(below.over(Project(below.relation, written), beyond | blended), columns=columns, read=read)
+        return replace(
+            below.over(Project(below.relation, written), beyond | blended),
+            columns=columns,
+            read=below.read.union(*(together(self._read(each, below), below.whole) for _, each in written)),
+            computed=below.computed.union(
+                *(compared(self._read(part, below)) for each in hidden for part in conjuncts(each))
+            ),
+        )
 
     def _blended(self, tests: Iterable[Expr], below: State) -> Items:
         """Conditions on matches and on others at once: for all but few rows they ask for the others alone."""

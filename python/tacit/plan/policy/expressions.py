@@ -212,45 +212,6 @@ class Expressions:
         return single and protected(item.instance.table, self.recipients)
 
 
-def is_simple(condition: Expr) -> bool:
-    """Whether a condition is one comparison, so that further ones leave an interval of what it tests."""
-    match unchanged(condition):
-        case Call("not", (tested,)):
-            return isinstance(unchanged(tested), ColumnRef) or is_simple(tested)
-        case Call(op) if op in COMPARISONS or op == "is_null":
-            return not any(each.op in (*BOOLEAN, "if") for each in _calls(unchanged(condition))[1:])
-        case found:
-            return isinstance(found, ColumnRef | Literal)
-
-
-def is_bracketed(value: Expr) -> bool:
-    """Whether a value is computed without conditions, or has another constant for each interval of what is tested."""
-    found = unchanged(value)
-    if not isinstance(found, Call) or not any(each.op in (*BOOLEAN, "if") for each in _calls(found)):
-        return True
-    tests, ends = [], []
-    while isinstance(found, Call) and found.op == "if":
-        test, then, otherwise = found.args
-        tests.append(test)
-        ends.append(unchanged(then))
-        found = unchanged(otherwise)
-    if not tests:
-        return is_simple(found)
-    ends.append(found)
-    constants = {each.value for each in ends if isinstance(each, Literal)}
-    return len(constants) == len(ends) and all(map(is_simple, tests)) and len({columns_of(each) for each in tests}) == 1
-
-
-def _calls(expr: Expr) -> list[Call]:
-    return [each for each in (expr, *_within(expr)) if isinstance(each, Call)]
-
-
-def _within(expr: Expr) -> list[Expr]:
-    """All expressions beneath one."""
-    below = expr.args if isinstance(expr, Call) else ()
-    return [each for arg in below for each in (arg, *_within(arg))]
-
-
 def turned(
     items: Items, single: frozenset[Instance], roles: tuple[Role, ...], into: Role, function: Function | None = None
 ) -> Items:
@@ -307,4 +268,5 @@ def _together(parts: list[Derived]) -> Derived:
         moved=any(each.moved for each in parts),
         optional=frozenset().union(*(each.optional for each in parts)),
         branched=frozenset().union(*(each.branched for each in parts)),
+        tested=frozenset().union(*(each.tested for each in parts)),
     )

@@ -11,7 +11,7 @@ from tacit.plan.algebra.trees import children
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union, squared
 from tacit.plan.policy.carried import NOTHING_CARRIED, Carried, carried_by, too_many
-from tacit.plan.policy.chosen import left_out
+from tacit.plan.policy.chosen import left_out, whole_units
 from tacit.plan.policy.determined import determined_by, determines, units_named
 from tacit.plan.policy.exposure import floor_of
 from tacit.plan.policy.expressions import placed, turned
@@ -90,6 +90,7 @@ def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], name
         limited=below.limited - groups.merged,
         identity=below.identity | fixed,
         units=below.units | (single if relation.aggregations else frozenset()),
+        whole=below.whole | whole_units(single, (below.columns[key] for key in relation.keys), below),
     )
     if not groups.merged or lost:
         return state

@@ -88,7 +88,8 @@ class Derived:
     inputs of a union have it, so that equal values of it match their rows. moved: some rows have other values than a
     sum of multiples, by constants, conditions or a union, so that a position among all is any among some. optional: the
     matches of rows that all stay of which it tells whether there is one. blended: it is computed of several of these,
-    or of one and of something else. branched: the columns that its conditions test, where one has others beside it.
+    or of one and of something else. branched: the columns of which its values stand for more, or less, than intervals.
+    tested: those that its conditions test in another way than by intervals.
     """
 
     items: Items = NOTHING
@@ -108,6 +109,7 @@ class Derived:
     optional: frozenset[str] = frozenset()
     blended: bool = False
     branched: frozenset[Atom] = NO_COPIES
+    tested: frozenset[Atom] = NO_COPIES
 
     @property
     def plain(self) -> Atom | None:
@@ -132,9 +134,10 @@ class State:
     counted. beside: pairs of instances that are joined. apart: pairs of instances in different inputs of a union.
     limited: instances of whose rows a LIMIT says how many there are. repeated: instances whose rows others repeat, and
     by which. identity: instances of whose rows each is in at most one row. units: instances that were grouped by unit.
-    equal: columns that joins make equal. met: these, and those that do where rows have a match. computed: columns that
-    joins make equal to what is computed of others. read: columns that are read together, by keys of joins, conditions
-    or computed values. branched: columns that a condition tests beside an OR. sums: of all guarded aggregations.
+    whole: those of them that have one row for each unit. equal: columns that joins make equal. met: these, and those
+    that do where rows have a match. computed: columns, each with those that a condition or a computed key compares it
+    with. read: columns that are read together, by keys of joins, conditions or computed values. branched: columns of
+    whose values a condition or a key leaves more, or less, than an interval. sums: of all guarded aggregations.
     """
 
     relation: Relation
@@ -148,6 +151,7 @@ class State:
     repeated: Mapping[Instance, frozenset[Instance]] = field(default_factory=dict)
     identity: frozenset[Instance] = frozenset()
     units: frozenset[Instance] = frozenset()
+    whole: frozenset[Instance] = frozenset()
     equal: frozenset[tuple[Atom, Atom]] = frozenset()
     met: frozenset[tuple[Atom, Atom]] = frozenset()
     computed: frozenset[tuple[Atom, frozenset[Atom]]] = frozenset()

@@ -54,6 +54,7 @@ def together(one: State, other: State) -> State:
         repeated={**one.repeated, **other.repeated},
         identity=one.identity | other.identity,
         units=one.units | other.units,
+        whole=one.whole | other.whole,
         equal=one.equal | other.equal,
         met=one.met | other.met,
         computed=one.computed | other.computed,
@@ -103,6 +104,7 @@ def _either(
         moved=len(parts) > 1,
         optional=frozenset().union(*(each.optional for each in parts)),
         branched=frozenset().union(*(each.branched for each in parts)),
+        tested=frozenset().union(*(each.tested for each in parts)),
         blended=any(each.blended for each in parts) or len({each.optional for each in parts}) > 1,
     )
 

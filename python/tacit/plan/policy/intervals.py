@@ -1,0 +1,71 @@
+"""Conditions on one column that leave an interval of its values, and values that are equal on intervals.
+
+By anything else a question may tell most of the values that it adds up, so that the others' are what remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tacit.plan.algebra.expressions import conjuncts
+from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
+from tacit.plan.facts.fields import columns_of
+from tacit.plan.policy.constants import COMPARISONS, unchanged
+
+MONOTONE: Final = (
+    "add", "sub", "neg", "mul", "div", "int_div", "cast", "rescale", "round", "floor", "ceil", "trunc", "date_trunc",
+    "last_day",
+)  # fmt: skip
+"""Functions that do not fall, or do not rise, in the one argument that is no constant."""
+
+
+def is_interval(condition: Expr) -> bool:
+    """Whether a condition is one comparison of one column with a constant, or with NULL."""
+    match unchanged(condition):
+        case Call("not", (tested,)):
+            return is_interval(tested)
+        case Call("is_null", (tested,)):
+            return isinstance(unchanged(tested), ColumnRef)
+        case Call(op, (a, b)) if op in COMPARISONS:
+            column, value = (a, b) if columns_of(a) else (b, a)
+            return isinstance(unchanged(column), ColumnRef) and not columns_of(value)
+        case found:
+            return isinstance(found, ColumnRef | Literal)
+
+
+def has_intervals(value: Expr) -> bool:
+    """Whether each number that a value may be is that of an interval of one column."""
+    match found := unchanged(value):
+        case ColumnRef() | Literal():
+            return True
+        case Call("if"):
+            return _has_branches(found)
+        case Call(op, args) if op in MONOTONE:
+            varying = [each for each in args if columns_of(each)]
+            divides = op in ("div", "int_div") and args[0] not in varying
+            return len(varying) <= 1 and not divides and all(map(has_intervals, varying))
+        case _:
+            return is_interval(found)
+
+
+def _has_branches(value: Expr) -> bool:
+    """Whether a CASE has another constant for each interval of one column."""
+    tests: list[Expr] = []
+    ends: list[Expr] = []
+    while isinstance(value, Call) and value.op == "if":
+        test, then, otherwise = value.args
+        tests += [test]
+        ends += [unchanged(then)]
+        value = unchanged(otherwise)
+    constants = {each.value for each in (*ends, value) if isinstance(each, Literal)}
+    return len(constants) == len(ends) + 1 and all(map(is_interval, tests)) and len(set(map(columns_of, tests))) == 1
+
+
+def tests_within(value: Expr) -> Iterator[Expr]:
+    """All that decides between the branches of a value, each joined to others by AND alone."""
+    if isinstance(value, Call):
+        if value.op == "if":
+            yield from conjuncts(value.args[0])
+        for each in value.args:
+            yield from tests_within(each)
