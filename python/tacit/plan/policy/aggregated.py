@@ -218,7 +218,7 @@ def _branched(
 
     Nothing counts how many units the rest of them is of.
     """
-    if function in ("count", "count_distinct"):
+    if function == "count":
         return NOTHING
     tables = {each.number: each.table.name for each in below.one | below.many}
     told = {(tables.get(number), name) for number, name in below.branched | found.tested}
@@ -333,8 +333,8 @@ def _equals_known(item: Item, who: str, below: State) -> bool:
         each = instances.get(atom[0], item.instance)
         return each in below.many or knows(each.table, atom[1] or None, who)
 
-    others = (atom for atom in same if atom[0] != mine[0])
-    return any(map(known, others)) or any(atom in same and all(map(known, made)) for atom, made in below.computed)
+    made = (atom for one, with_it in below.computed if one in same for atom in with_it)
+    return any(known(atom) for atom in (*same, *made) if atom[0] != mine[0])
 
 
 def _is_listed(item: Item, other: Instance, below: State, recipients: tuple[str, ...]) -> bool:

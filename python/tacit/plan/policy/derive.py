@@ -15,6 +15,7 @@ from tacit.plan.algebra.relations import (
     Aggregate,
     Broadcast,
     Call,
+    ColumnRef,
     Constants,
     Expr,
     Filter,
@@ -38,9 +39,10 @@ from tacit.plan.facts.catalog import Catalog, KeptColumn, KeptTable, Table
 from tacit.plan.facts.deliveries import delivered_table
 from tacit.plan.facts.fields import column, columns_of, names
 from tacit.plan.policy.chosen import atoms_of, compared, together
+from tacit.plan.policy.constants import unchanged
 from tacit.plan.policy.expressions import Expressions, turned
 from tacit.plan.policy.grouped import all_seen, grouped
-from tacit.plan.policy.intervals import has_intervals, is_interval, tests_within
+from tacit.plan.policy.intervals import has_brackets, has_intervals, is_interval, tests_within
 from tacit.plan.policy.joined import broadcast, joined
 from tacit.plan.policy.names import Names
 from tacit.plan.policy.offers import protected, wholly_open
@@ -196,11 +198,14 @@ class Derivation:
             listed = tuple(dict.fromkeys(hidden[each] for each in conditions))
             read = self._read(expr, below)
             branched = frozenset[Atom]().union(*(each.branched for each in read))
+            all_read = branched.union(*(atoms_of(each.items) for each in read))
+            keyed = found.keyed if isinstance(unchanged(expr), ColumnRef) else branched
             columns[name] = replace(
                 found,
                 conditions=listed,
                 blended=expressions.blends(expr),
-                branched=branched if has_intervals(expr) else branched.union(*(atoms_of(each.items) for each in read)),
+                branched=branched if has_intervals(expr) else all_read,
+                keyed=keyed if has_brackets(expr) else all_read,
                 tested=frozenset().union(
                     *(each.tested for each in read), *(self._branches(each, below) for each in tests_within(expr))
                 ),

@@ -268,5 +268,6 @@ def _together(parts: list[Derived]) -> Derived:
         moved=any(each.moved for each in parts),
         optional=frozenset().union(*(each.optional for each in parts)),
         branched=frozenset().union(*(each.branched for each in parts)),
+        keyed=frozenset().union(*(each.keyed for each in parts)),
         tested=frozenset().union(*(each.tested for each in parts)),
     )

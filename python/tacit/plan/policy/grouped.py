@@ -11,7 +11,7 @@ from tacit.plan.algebra.trees import children
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.policy.aggregated import Ruled, aggregated, averaged, matched_by_union, squared
 from tacit.plan.policy.carried import NOTHING_CARRIED, Carried, carried_by, too_many
-from tacit.plan.policy.chosen import left_out, whole_units
+from tacit.plan.policy.chosen import atoms_of, left_out, whole_units
 from tacit.plan.policy.determined import determined_by, determines, units_named
 from tacit.plan.policy.exposure import floor_of
 from tacit.plan.policy.expressions import placed, turned
@@ -56,7 +56,7 @@ class Groups:
 
 def grouped(relation: Aggregate, below: State, recipients: tuple[str, ...], names: Names, catalog: Catalog) -> State:
     """The state of an aggregate."""
-    below = replace(below, branched=below.branched.union(*(below.columns[key].branched for key in relation.keys)))
+    below = replace(below, branched=below.branched.union(*(below.columns[key].keyed for key in relation.keys)))
     ruled = frozenset(each for each in below.one if _needs_guard(each, relation, below, recipients))
     atoms = frozenset().union(*(below.columns[key].atoms for key in relation.keys))
     single = frozenset(each for each in ruled if determines(atoms, each, below))
@@ -143,7 +143,11 @@ def _placed_keys(relation: Aggregate) -> list[tuple[str, Position | None]]:
 
 
 def _arguments(relation: Aggregate) -> list[str]:
-    return [name for each in relation.aggregations for name in (each.column, *each.counted) if name is not None]
+    return [name for each in relation.aggregations for name in _arguments_of(each)]
+
+
+def _arguments_of(each: Aggregation) -> list[str]:
+    return [name for name in (each.column, *each.counted) if name is not None]
 
 
 def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
@@ -164,11 +168,21 @@ def _columns(groups: Groups, carried: Carried) -> dict[str, Derived]:
             squared=_known_beside(squared(each, below, ruled, groups.recipients), groups),
             conditions=carried.of(each.name),
             least=_least(each, groups),
-            moved=each.column is not None and below.columns[each.column].moved,
+            moved=_moves(each, below),
+            branched=atoms_of(items),
+            keyed=atoms_of(items),
+            tested=frozenset().union(*(below.columns[name].tested for name in _arguments_of(each))),
             optional=_optional(each, groups),
             blended=each.column is not None and below.columns[each.column].blended and groups.tells_of_rows,
         )
     return {**columns, **carried.columns}
+
+
+def _moves(each: Aggregation, below: State) -> bool:
+    """Whether an aggregate may put others among its values: as its argument does, or as it counts some rows alone."""
+    found = [below.columns[name] for name in _arguments_of(each)]
+    counts = each.function in ("count", "count_rows", "count_distinct") and any(one.conditions for one in found)
+    return counts or any(one.moved for one in found)
 
 
 def _linear(each: Aggregation, groups: Groups) -> bool:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tacit.plan.algebra.relations import Aggregate, Aggregation, Call, Expr, Scan
 from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column
 from tacit.plan.facts.terms import Small
+from tacit.plan.policy.chosen import atoms_of
+from tacit.plan.policy.determined import closed
 from tacit.plan.policy.exposure import floor_of
 from tacit.plan.policy.guards import Floor, Guard, Hidden, Refined
 from tacit.plan.policy.offers import knows, protected
@@ -29,11 +31,24 @@ def guard_of(
     floors = tuple(_floor(each, below, decide) for each in instances)
     refined = [_refined(each, relation, below, instances, floors) for each in relation.aggregations]
     terms = [each.table.terms for each in instances if each.table.terms]
-    small: Small = "fold" if relation.keys and all(each.small == "fold" for each in terms) else "drop"
+    folds = bool(relation.keys) and all(each.small == "fold" for each in terms) and not _adds_keys(relation, below)
+    small: Small = "fold" if folds else "drop"
     complement = any(each.complement for each in terms)
     hidden = hidden_from(recipients, below.one | below.many, recipients)
     listed = tuple(each for each in refined if each is not None)
     return Guard(whole, floors, listed, small, complement, hidden, recipients, catalog)
+
+
+def _adds_keys(relation: Aggregate, below: State) -> bool:
+    """Whether an aggregate is of what keys of groups tell: a row of several small groups tells of those of one."""
+    tables = {each.number: each.table.name for each in below.one | below.many}
+
+    def named(columns: Iterable[str]) -> set[tuple[str | None, str]]:
+        found = closed(atoms_of(union(below.columns[each].items for each in columns)), below.met)
+        return {(tables.get(number), name) for number, name in found if name}
+
+    summed = (each.column for each in relation.aggregations if each.function not in ("count", "count_rows"))
+    return not named(relation.keys).isdisjoint(named(each for each in summed if each is not None))
 
 
 def hidden_from(parties: Sequence[str], instances: frozenset[Instance], recipients: tuple[str, ...]) -> Hidden:

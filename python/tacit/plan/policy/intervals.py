@@ -6,6 +6,7 @@ By anything else a question may tell most of the values that it adds up, so that
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from tacit.plan.algebra.expressions import conjuncts
@@ -21,13 +22,14 @@ MONOTONE: Final = (
 
 
 def is_interval(condition: Expr) -> bool:
-    """Whether a condition is one comparison of one column with a constant, or with NULL."""
+    """Whether a condition is one comparison of one column with a constant, but for <>, or with NULL."""
     match unchanged(condition):
         case Call("not", (tested,)):
-            return is_interval(tested)
+            inner = unchanged(tested)
+            return is_interval(inner) and not (isinstance(inner, Call) and inner.op == "eq")
         case Call("is_null", (tested,)):
             return isinstance(unchanged(tested), ColumnRef)
-        case Call(op, (a, b)) if op in COMPARISONS:
+        case Call(op, (a, b)) if op in COMPARISONS and op != "ne":
             column, value = (a, b) if columns_of(a) else (b, a)
             return isinstance(unchanged(column), ColumnRef) and not columns_of(value)
         case found:
@@ -35,18 +37,27 @@ def is_interval(condition: Expr) -> bool:
 
 
 def has_intervals(value: Expr) -> bool:
-    """Whether each number that a value may be is that of an interval of one column."""
-    match found := unchanged(value):
+    """Whether a value rises, or falls, with one column, so that each interval of it is one of the column."""
+    match unchanged(value):
         case ColumnRef() | Literal():
             return True
-        case Call("if"):
-            return _has_branches(found)
         case Call(op, args) if op in MONOTONE:
             varying = [each for each in args if columns_of(each)]
             divides = op in ("div", "int_div") and args[0] not in varying
             return len(varying) <= 1 and not divides and all(map(has_intervals, varying))
         case _:
-            return is_interval(found)
+            return False
+
+
+def has_brackets(value: Expr) -> bool:
+    """Whether each number that a value may be, as a key of groups, is that of an interval of one column."""
+    match found := unchanged(value):
+        case Call("if"):
+            return _has_branches(found)
+        case Call("eq" | "ne", _):
+            return is_interval(replace(found, op="eq"))
+        case _:
+            return has_intervals(found) or is_interval(found)
 
 
 def _has_branches(value: Expr) -> bool:

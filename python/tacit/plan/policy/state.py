@@ -88,8 +88,9 @@ class Derived:
     inputs of a union have it, so that equal values of it match their rows. moved: some rows have other values than a
     sum of multiples, by constants, conditions or a union, so that a position among all is any among some. optional: the
     matches of rows that all stay of which it tells whether there is one. blended: it is computed of several of these,
-    or of one and of something else. branched: the columns of which its values stand for more, or less, than intervals.
-    tested: those that its conditions test in another way than by intervals.
+    or of one and of something else. branched: the columns of which an interval of it may be more, or less, than an
+    interval. keyed: those of which one value of it may be. tested: those that its conditions test in another way than
+    by intervals.
     """
 
     items: Items = NOTHING
@@ -109,6 +110,7 @@ class Derived:
     optional: frozenset[str] = frozenset()
     blended: bool = False
     branched: frozenset[Atom] = NO_COPIES
+    keyed: frozenset[Atom] = NO_COPIES
     tested: frozenset[Atom] = NO_COPIES
 
     @property

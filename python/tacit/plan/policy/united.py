@@ -104,6 +104,7 @@ def _either(
         moved=len(parts) > 1,
         optional=frozenset().union(*(each.optional for each in parts)),
         branched=frozenset().union(*(each.branched for each in parts)),
+        keyed=frozenset().union(*(each.keyed for each in parts)),
         tested=frozenset().union(*(each.tested for each in parts)),
         blended=any(each.blended for each in parts) or len({each.optional for each in parts}) > 1,
     )

@@ -18,6 +18,7 @@ from tacit.plan.facts.fields import column, field_of
 from tacit.plan.facts.terms import Function
 from tacit.plan.facts.uniqueness import is_unique
 from tacit.plan.policy.aggregated import matched_by_union
+from tacit.plan.policy.chosen import atoms_of
 from tacit.plan.policy.determined import determines
 from tacit.plan.policy.expressions import Expressions, turned
 from tacit.plan.policy.outer import bound
@@ -90,6 +91,9 @@ def _of_one_unit(
 ) -> Derived:
     """What a value derives from that is made of rows of one unit: keys of its rows, conditions by order, arguments."""
     expressions = Expressions(below, recipients)
+    named = (*relation.partition, *(each.column for each in relation.order), output.column, output.default)
+    parts = [below.columns[each] for each in named if each is not None]
+    told = atoms_of(union(each.items for each in parts))
     keys = union(below.columns[key].items for key in relation.partition)
     order = union(expressions.condition(column(below.relation, each.column)) for each in relation.order)
     return Derived(
@@ -103,6 +107,9 @@ def _of_one_unit(
         ),
         linear=False,
         moved=True,
+        branched=told,
+        keyed=told,
+        tested=frozenset().union(*(each.tested for each in parts)),
     )
 
 
