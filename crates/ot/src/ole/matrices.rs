@@ -15,7 +15,7 @@
 //!
 //! *Request.* The asker sends b = round(q x / 2^k) + e - a s, for each block of X. *Answer.* For a row of blocks of X
 //! and a column of blocks of Y the answerer draws a ternary u, an error e'', f uniform below 2^F in each coefficient (F
-//! is 180 or 222) and r uniform modulo 2^k. With the setup's encryption of zero (-p s + e', p) it computes
+//! is 192 or 222) and r uniform modulo 2^k. With the setup's encryption of zero (-p s + e', p) it computes
 //!
 //!     c_0 = sum of b y + (-p s + e') u + f + round(q r / 2^k)   and   c_1 = sum of a y + p u + e''   modulo q.
 //!
@@ -32,11 +32,11 @@
 //! 2^-64, errors at most 21, coefficients of y at most 2^(k-1), to 2^-64, and each sum has at most N J = 2^20 terms. So
 //! |w| < 21.6 * 2^20 * 2^(k-1) + 2^20 < 2^(k + 23.5): 2^88 or 2^152. Decoding bears q / 2^(k+1) > 2^198.9 or 2^222.99.
 //! What dividing cuts off is 1 + N at most, of Q / 2^(k+1) > 2^22.9 or 2^46.9. For k = 128 these are 0.501 + 2^-32 of
-//! what is borne, for k = 64 less than 2^-8. All bounds hold for any x, y, s and errors.
+//! what is borne, for k = 64 less than 2^-6. All bounds hold for any x, y, s and errors.
 //!
 //! **What the asker sees** beside x y + r, which is uniform modulo 2^k as r is. (1) f drowns w: each coefficient of c_0
-//! is within |w| / 2^F of what it is without w. In an answer at most N are told: 2^14 2^88 / 2^180 = 2^-78, or 2^14
-//! 2^152 / 2^222 = 2^-56, whatever the errors are. So 2^38 or 2^16 answers with J inner blocks each stay within 2^-40.
+//! is within |w| / 2^F of what it is without w. In an answer at most N are told: 2^14 2^88 / 2^192 = 2^-90, or 2^14
+//! 2^152 / 2^222 = 2^-56, whatever the errors are. So 2^50 or 2^16 answers with J inner blocks each stay within 2^-40.
 //! Of errors as they are drawn the sum of e y has a standard deviation of 2^10 3.24 2^(k-1), and 2^(k+18) of the
 //! roundings are left: 2^22 answers for k = 128, 2^42 products of elements. (2) Without w, c_0 is (q / 2^k) (x y + r) +
 //! f - c_1 s, and nothing else is made of u but c_1: uniform under the ring-LWE assumption for u with error e''. **What
@@ -65,6 +65,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 use tacit_math::Ring;
+use tacit_math::ntt::DEGREE;
 use tacit_net::{Session, Traffic};
 
 use super::{NO_RESIDUES, Ole};
@@ -101,6 +102,29 @@ pub struct Product<'a, R> {
     pub left: &'a (dyn Fn(usize, usize) -> R + Sync),
     /// Elements of the right matrix.
     pub right: &'a (dyn Fn(usize, usize) -> R + Sync),
+}
+
+/// What security follows from, for recomputing it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Parameters {
+    /// N, the dimension of the ring.
+    pub degree: usize,
+    /// Bits of the plaintext's ring, k.
+    pub bits: u32,
+    /// log2 q.
+    pub log2_modulus: f64,
+    /// log2 Q, of what is left of an answer.
+    pub log2_kept: f64,
+    /// log2 of the bound of the noise that drowns what an answer was made of.
+    pub log2_flood: f64,
+    /// Requests whose products are added up in an answer, at most.
+    pub requests: usize,
+}
+
+/// The parameters of a ring of `bits` bits; errors and the secret are those of [`super::parameters`].
+pub fn parameters(bits: u32) -> Parameters {
+    let [log2_modulus, log2_kept, log2_flood] = base::logarithms(bits);
+    Parameters { degree: DEGREE, bits, log2_modulus, log2_kept, log2_flood, requests: UNIT_REQUESTS }
 }
 
 /// What products take of a processor at each party.

@@ -8,7 +8,7 @@ use zeroize::Zeroizing;
 use super::super::answer::Answerer;
 use super::super::planes::{pack, unpack_residues};
 use super::super::sample::{digits, errors, ternary, uniform};
-use super::base::{Base, FLOOD_DIGITS, Halves, all, halves, padded};
+use super::base::{Base, FLOOD_DIGITS, Halves, halves, padded};
 
 /// A request: for each prime the values of b and of a.
 pub(super) type Request = Vec<[Vec<u64>; 2]>;
@@ -128,7 +128,7 @@ impl Answerer {
             prime.forward(&mut u);
             for (c, zero) in c.iter_mut().zip(&self.zero[place]) {
                 prime.add_products(c, [[zero, &u]]);
-                prime.backward(c, &all().plain[place]);
+                prime.backward(c, base.plain_scale(limb));
             }
             let [product, mut c_1] = c;
             prime.add(&mut c_1, &drawn.error);

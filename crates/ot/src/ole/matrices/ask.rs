@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 use super::super::ask::Asker;
 use super::super::planes::{pack, unpack_residues};
 use super::super::sample::{errors, uniform};
-use super::base::{Base, all, padded};
+use super::base::{Base, padded};
 
 impl Asker {
     /// Encrypts a polynomial of which these are the coefficients, at their places and zero elsewhere, as b = round(q x
@@ -39,27 +39,28 @@ impl Asker {
     }
 
     /// Decrypts the coefficients at some places. None if an answer has numbers that are no residues.
-    pub(super) fn end_block<R: Ring>(&self, base: &Base, mut message: &[u8], places: &[usize]) -> Option<Vec<R>> {
+    pub(super) fn end_block<R: Ring>(&self, base: &Base, message: &[u8], places: &[usize]) -> Option<Vec<R>> {
+        let mut shares = base.decoded::<R>(&mut self.decrypt(base, message, places)?);
+        shares.truncate(places.len());
+        Some(shares)
+    }
+
+    /// The residues of c_0 + c_1 s at some places, and some others behind them.
+    pub(super) fn decrypt(&self, base: &Base, mut message: &[u8], places: &[usize]) -> Option<Vec<Vec<u64>>> {
         assert_eq!(message.len(), base.answer(places.len()), "a whole answer");
         let mut c_1 = vec![0; DEGREE];
-        let mut residues: Vec<Vec<u64>> = Vec::with_capacity(base.kept());
-        for (j, prime) in base.kept_primes().enumerate() {
+        let residues = base.kept_primes().enumerate().map(|(j, prime)| {
             let mut c_0 = vec![0; padded(places.len())];
             let fits = [&mut c_0, &mut c_1].map(|words| unpack_residues(&mut message, prime.number(), words));
-            if fits != [true; 2] {
-                return None;
-            }
             prime.forward(&mut c_1);
             let mut product = vec![0; DEGREE];
             prime.add_products(&mut product, [[&c_1, &self.secret[j]]]);
-            prime.backward(&mut product, &all().plain[base.limbs[base.limbs.len() - base.kept() + j]]);
+            prime.backward(&mut product, base.plain_scale(base.limbs.len() - base.kept() + j));
             let mut of_results: Vec<u64> = places.iter().map(|&place| product[place]).collect();
             of_results.resize(c_0.len(), 0);
             prime.add(&mut c_0, &of_results);
-            residues.push(c_0);
-        }
-        let mut shares = base.decoded::<R>(&mut residues);
-        shares.truncate(places.len());
-        Some(shares)
+            (fits == [true; 2]).then_some(c_0)
+        });
+        residues.collect()
     }
 }

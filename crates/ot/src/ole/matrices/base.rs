@@ -3,10 +3,10 @@
 use std::sync::LazyLock;
 
 use tacit_math::Ring;
-use tacit_math::ntt::{DEGREE, Factor, PRIME_BITS, Prime};
+use tacit_math::ntt::{DEGREE, Factor, PRIME_BITS, Prime, Scale};
 use zeroize::Zeroizing;
 
-use super::super::moduli::{LIMBS, Moduli, moduli};
+use super::super::moduli::{LIMBS, moduli};
 use super::super::planes::{bytes, bytes_of};
 
 /// Digits of the noise that drowns what an answer was made of.
@@ -47,7 +47,7 @@ pub(super) struct Base {
 
 /// That of a ring.
 pub(super) fn base(bits: u32) -> &'static Base {
-    static BASES: LazyLock<[Base; 2]> = LazyLock::new(|| [Base::new(64, 2, 30), Base::new(128, 4, 37)]);
+    static BASES: LazyLock<[Base; 2]> = LazyLock::new(|| [Base::new(64, 2, 32), Base::new(128, 4, 37)]);
     match bits {
         64 => &BASES[0],
         128 => &BASES[1],
@@ -155,6 +155,11 @@ impl Base {
         &moduli().primes[self.limbs[limb]]
     }
 
+    /// From values to coefficients modulo a prime of q.
+    pub(super) fn plain_scale(&self, limb: usize) -> &'static Scale {
+        &moduli().plain[self.limbs[limb]]
+    }
+
     /// Sets words to the noise that these digits are.
     pub(super) fn flood(&self, limb: usize, out: &mut [u64], digits: [&[u64]; FLOOD_DIGITS]) {
         self.prime(limb).combine(out, digits, self.flood[limb]);
@@ -173,23 +178,28 @@ impl Base {
 
     /// 2^k z / Q, rounded, for each z with these residues, which are turned into digits.
     pub(super) fn decoded<R: Ring>(&self, residues: &mut [Vec<u64>]) -> Vec<R> {
+        let rounded = |(whole, fraction): (u128, u64)| match self.bits {
+            64 => R::from_u128(whole.wrapping_add(1 << 63) >> 64),
+            _ => R::from_u128(whole.wrapping_add(u128::from(fraction >> 63))),
+        };
+        self.scaled(residues).map(rounded).collect()
+    }
+
+    /// 2^128 z / Q modulo 2^128, and its fraction in units of 2^-64.
+    pub(super) fn scaled(&self, residues: &mut [Vec<u64>]) -> impl Iterator<Item = (u128, u64)> {
         for ((prime, residues), &digit) in self.kept_primes().zip(residues.iter_mut()).zip(&self.digit) {
             prime.multiply(residues, digit);
         }
-        let one = |i: usize| {
+        let residues = &*residues;
+        (0..residues[0].len()).map(move |i| {
             let (mut whole, mut fraction) = (0_u128, 0_u128);
             for (digits, reciprocal) in residues.iter().zip(&self.reciprocals) {
                 let [low, middle, high] = reciprocal.map(|limb| u128::from(digits[i]).wrapping_mul(u128::from(limb)));
                 fraction += low;
                 whole = whole.wrapping_add(middle).wrapping_add(high << 64);
             }
-            // 2^128 z / Q is `whole` and, in units of 2^-64, `fraction`.
-            match self.bits {
-                64 => R::from_u128(whole.wrapping_add(fraction >> 64).wrapping_add(1 << 63) >> 64),
-                _ => R::from_u128(whole.wrapping_add((fraction + (1 << 63)) >> 64)),
-            }
-        };
-        (0..residues[0].len()).map(one).collect()
+            (whole.wrapping_add(fraction >> 64), fraction as u64)
+        })
     }
 }
 
@@ -208,15 +218,11 @@ fn reciprocal(p: u64) -> [u64; 3] {
     out
 }
 
-/// Binary logarithms of q and of P, for recomputing security.
-pub(super) fn log2_of(bits: u32) -> [f64; 2] {
+/// Binary logarithms of q, of Q and of what f is below.
+pub(super) fn logarithms(bits: u32) -> [f64; 3] {
+    let base = base(bits);
     let of = |limbs: &[usize]| limbs.iter().map(|&limb| (moduli().primes[limb].number() as f64).log2()).sum();
-    [of(&base(bits).limbs), of(&DROPPED)]
+    [of(&base.limbs), of(&base.limbs[DROPPED.len()..]), f64::from(FLOOD_DIGITS as u32 * base.flood_bits)]
 }
 
 const _: () = assert!(KEPT.len() + DROPPED.len() == LIMBS);
-
-/// All primes of every ring.
-pub(super) fn all() -> &'static Moduli {
-    moduli()
-}

@@ -5,8 +5,10 @@ use tacit_math::{Prg, Ring, Seed};
 
 use super::super::answer::Answerer;
 use super::super::ask::Asker;
+use super::Sizes;
 use super::answer::factor;
-use super::base::{base, halves};
+use super::base::{base, halves, logarithms};
+use super::blocks::Plan;
 
 fn generator(number: u8) -> Prg {
     Prg::new(&Seed::from_bytes([number; 16]))
@@ -64,6 +66,61 @@ fn sums_of_64_bits_are_exact() {
 #[test]
 fn sums_of_128_bits_are_exact() {
     sums_are_exact::<u128>();
+}
+
+/// An asker that takes off all that it knows is left with the answerer's fresh noise, uniform below 2^F.
+fn noise_drowns<R: Ring>() {
+    let base = base(R::BITS);
+    let (mut asker, mut answerer) = parties();
+    let most = R::ONE.shl(R::BITS - 1);
+    let message = asker.ask_block(base, (0..DEGREE).map(|place| (place, most)), Vec::new());
+    let requests = vec![answerer.read(base, &message).expect("residues")];
+    let places: Vec<usize> = (0..DEGREE).collect();
+    let factors = [factor(base, (0..DEGREE).map(|place| (place, most.sub(R::ONE))))];
+    let (message, _) = answerer.answer_blocks::<R>(base, &[requests], &factors, &[places.clone()]).remove(0);
+    let mut residues = asker.decrypt(base, &message, &places).expect("residues");
+    // What rounding takes off, as a part of 1.
+    let noise: Vec<f64> = base
+        .scaled(&mut residues)
+        .map(|(whole, fraction)| (if R::BITS == 64 { whole as i64 } else { fraction as i64 }) as f64 / 2_f64.powi(64))
+        .collect();
+    let [log2_modulus, _, log2_flood] = logarithms(R::BITS);
+    let below = (log2_flood - log2_modulus + f64::from(R::BITS)).exp2();
+    let mean = noise.iter().sum::<f64>() / DEGREE as f64;
+    let variance = noise.iter().map(|noise| (noise - mean).powi(2)).sum::<f64>() / DEGREE as f64;
+    assert!(below <= 0.2501 && noise.iter().all(|noise| (-0.01..1.01).contains(&(noise / below))));
+    let (mean, variance) = (mean / below, variance / (below * below));
+    assert!((mean - 0.5).abs() < 0.02 && (variance * 12.0 - 1.0).abs() < 0.05, "{mean} {variance}");
+}
+
+#[test]
+fn an_asker_sees_noise_that_drowns_what_it_knows() {
+    noise_drowns::<u64>();
+    noise_drowns::<u128>();
+}
+
+/// Why coefficients that are not results are not sent: they are sums of fewer products, which nobody asked for. An asker
+/// that got them without a mask would have the answerer's elements one by one.
+#[test]
+fn coefficients_that_are_not_results_would_tell_partial_sums() {
+    let base = base(64);
+    let (mut asker, mut answerer) = parties();
+    let sizes = Sizes { rows: 1, inner: 4, columns: 1 };
+    let plan = Plan { transposed: false, sizes, block: sizes };
+    let [x, y] = [[1_u64, 0, 0, 0], [11, 22, 33, 44]];
+    let places = |place: &dyn Fn(usize) -> usize, numbers: [u64; 4]| -> Vec<(usize, u64)> {
+        (0..4).map(|at| (place(at), numbers[at])).collect()
+    };
+    let message = asker.ask_block(base, places(&|at| plan.left(0, at), x).into_iter(), Vec::new());
+    let requests = vec![answerer.read(base, &message).expect("residues")];
+    let factors = [factor(base, places(&|at| plan.right(at, 0), y).into_iter())];
+    let all: Vec<usize> = (0..8).collect();
+    let (message, masks) = answerer.answer_blocks::<u64>(base, &[requests], &factors, &[all.clone()]).remove(0);
+    let shares = asker.end_block::<u64>(base, &message, &all).expect("residues");
+    let unmasked: Vec<u64> = shares.iter().zip(masks).map(|(share, mask)| share.wrapping_sub(mask)).collect();
+    assert_eq!(plan.result(0, 0), 3);
+    // The product that was asked for is 11.
+    assert_eq!(unmasked, [0, 0, 0, 11, 22, 33, 44, 0]);
 }
 
 #[test]

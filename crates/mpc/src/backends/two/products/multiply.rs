@@ -85,18 +85,21 @@ impl Two {
         Ok(terms.iter().map(inner_product).collect())
     }
 
+    /// The state of oblivious linear evaluation, to be put back; keys are made for the first.
+    pub(super) fn evaluator(&mut self) -> Result<Ole> {
+        if let Some(ole) = self.ole.take() {
+            return Ok(ole);
+        }
+        let peer = self.peer();
+        self.session.enter("keys");
+        let keys = Ole::setup(&mut self.session, peer);
+        self.session.leave();
+        Ok(keys?)
+    }
+
     /// Shares of the cross products, from evaluations.
     fn evaluated<R: Ring>(&mut self, pairs: &Pairs<'_, R>) -> Result<Vec<R>> {
-        let peer = self.peer();
-        let mut ole = match self.ole.take() {
-            Some(ole) => ole,
-            None => {
-                self.session.enter("keys");
-                let keys = Ole::setup(&mut self.session, peer);
-                self.session.leave();
-                keys?
-            }
-        };
+        let mut ole = self.evaluator()?;
         let mut columns = [Vec::new(), Vec::new()];
         for &(x, y) in pairs {
             let halves: &[[Half<R>; 2]] = match evaluations(R::BITS as usize) {
