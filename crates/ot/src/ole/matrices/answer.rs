@@ -10,6 +10,9 @@ use super::super::planes::{pack, unpack_residues};
 use super::super::sample::{digits, errors, ternary, uniform};
 use super::base::{Base, FLOOD_DIGITS, Halves, halves, padded};
 
+/// Factors that are transformed before they meet the requests: products are reduced together.
+const AT_ONCE: usize = 4;
+
 /// A request: for each prime the values of b and of a.
 pub(super) type Request = Vec<[Vec<u64>; 2]>;
 
@@ -110,14 +113,21 @@ impl Answerer {
     ) -> Vec<[Vec<u64>; 2]> {
         let (prime, place) = (base.prime(limb), base.limbs[limb]);
         let mut sums: Vec<[Vec<u64>; 2]> = drawn.iter().map(|_| [(); 2].map(|()| vec![0; DEGREE])).collect();
-        let mut y = Zeroizing::new(vec![0; DEGREE]);
-        for (j, factor) in factors.iter().enumerate() {
-            y.fill(0);
-            base.add_plain(limb, &mut y, factor);
-            prime.forward(&mut y);
+        let mut y: [Zeroizing<Vec<u64>>; AT_ONCE] = std::array::from_fn(|_| Zeroizing::new(vec![0; DEGREE]));
+        for (part, factors) in factors.chunks(AT_ONCE).enumerate() {
+            for (y, factor) in y.iter_mut().zip(factors) {
+                y.fill(0);
+                base.add_plain(limb, y, factor);
+                prime.forward(y);
+            }
             for (sums, requests) in sums.iter_mut().zip(requests) {
-                for (sum, values) in sums.iter_mut().zip(&requests[j][limb]) {
-                    prime.add_products(sum, [[values, &y]]);
+                let requests = &requests[part * AT_ONCE..][..factors.len()];
+                for (side, sum) in sums.iter_mut().enumerate() {
+                    let pair = |i: usize| [&requests[i][limb][side][..], &y[i][..]];
+                    match factors.len() {
+                        AT_ONCE => prime.add_products(sum, std::array::from_fn::<_, AT_ONCE, _>(pair)),
+                        few => (0..few).for_each(|i| prime.add_products(sum, [pair(i)])),
+                    }
                 }
             }
         }
