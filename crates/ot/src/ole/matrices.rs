@@ -291,8 +291,12 @@ impl Ole {
         requests: &[Vec<Request>],
         columns: &Range<usize>,
     ) -> Vec<(Vec<u8>, Vec<R>)> {
-        let factors: Vec<Halves> =
-            unit.inner.iter().map(|inner| factor(base, planned.right(inner.clone(), columns.clone()))).collect();
+        let length = planned.plan.block.inner * planned.plan.block.columns;
+        let factors: Vec<Halves> = unit
+            .inner
+            .iter()
+            .map(|inner| factor(base, length, planned.right(inner.clone(), columns.clone())))
+            .collect();
         let places: Vec<Vec<usize>> =
             unit.rows.iter().map(|rows| planned.places(&[rows.clone(), columns.clone()])).collect();
         self.answerer.answer_blocks(base, requests, &factors, &places)

@@ -28,9 +28,9 @@ struct Drawn<'a> {
     masks: Halves,
 }
 
-/// A block polynomial of which these are the coefficients, at their places and zero elsewhere.
-pub(super) fn factor<R: Ring>(base: &Base, block: impl Iterator<Item = (usize, R)>) -> Halves {
-    let mut y = base.zeros(DEGREE);
+/// A block polynomial of which these are the coefficients, at their places below a length and zero elsewhere.
+pub(super) fn factor<R: Ring>(base: &Base, length: usize, block: impl Iterator<Item = (usize, R)>) -> Halves {
+    let mut y = base.zeros(padded(length));
     for (place, number) in block {
         y.iter_mut().zip(halves(number)).for_each(|(y, half)| y[place] = half);
     }
@@ -117,7 +117,7 @@ impl Answerer {
         for (part, factors) in factors.chunks(AT_ONCE).enumerate() {
             for (y, factor) in y.iter_mut().zip(factors) {
                 y.fill(0);
-                base.add_plain(limb, y, factor);
+                base.add_plain(limb, &mut y[..factor[0].len()], factor);
                 prime.forward(y);
             }
             for (sums, requests) in sums.iter_mut().zip(requests) {

@@ -42,7 +42,7 @@ fn sums_are_exact<R: Ring>() {
                     answerer.read(base, &message).expect("residues")
                 })
                 .collect();
-            let factors = [factor(base, polynomial(&y)), factor(base, polynomial(&y))];
+            let factors = [factor(base, DEGREE, polynomial(&y)), factor(base, DEGREE, polynomial(&y))];
             let (message, masks) =
                 answerer.answer_blocks::<R>(base, &[requests], &factors, &[places.to_vec()]).remove(0);
             let shares = asker.end_block::<R>(base, &message, &places).expect("residues");
@@ -76,7 +76,7 @@ fn noise_drowns<R: Ring>() {
     let message = asker.ask_block(base, (0..DEGREE).map(|place| (place, most)), Vec::new());
     let requests = vec![answerer.read(base, &message).expect("residues")];
     let places: Vec<usize> = (0..DEGREE).collect();
-    let factors = [factor(base, (0..DEGREE).map(|place| (place, most.sub(R::ONE))))];
+    let factors = [factor(base, DEGREE, (0..DEGREE).map(|place| (place, most.sub(R::ONE))))];
     let (message, _) = answerer.answer_blocks::<R>(base, &[requests], &factors, &[places.clone()]).remove(0);
     let mut residues = asker.decrypt(base, &message, &places).expect("residues");
     // What rounding takes off, as a part of 1.
@@ -113,7 +113,7 @@ fn coefficients_that_are_not_results_would_tell_partial_sums() {
     };
     let message = asker.ask_block(base, places(&|at| plan.left(0, at), x).into_iter(), Vec::new());
     let requests = vec![answerer.read(base, &message).expect("residues")];
-    let factors = [factor(base, places(&|at| plan.right(at, 0), y).into_iter())];
+    let factors = [factor(base, DEGREE, places(&|at| plan.right(at, 0), y).into_iter())];
     let all: Vec<usize> = (0..8).collect();
     let (message, masks) = answerer.answer_blocks::<u64>(base, &[requests], &factors, &[all.clone()]).remove(0);
     let shares = asker.end_block::<u64>(base, &message, &all).expect("residues");
