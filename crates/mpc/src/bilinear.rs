@@ -110,7 +110,8 @@ pub(crate) fn each_worth<V>(products: &[Bilinear<'_, V>]) -> bool {
         && products.iter().map(|product| product.rows() * product.form.terms()).sum::<usize>() >= WORTH_IT
 }
 
-/// What comes out of some maps, of which an engine makes those as a whole that are chosen, and the others in another way.
+/// What comes out of some maps, of which an engine makes those as a whole that are chosen, and the others in another
+/// way.
 pub(crate) fn in_two_ways<B, V>(
     b: &mut B,
     products: &[Bilinear<'_, V>],

@@ -1,45 +1,48 @@
 //! Products of matrices of shares from ring-LWE, with the coefficients of polynomials as the elements of blocks.
 //!
-//! **Computes**, for matrices X_i and Y_i over Z/2^k of party i (k is 64 or 128), additive shares of X_0 Y_1 + X_1 Y_0:
-//! the cross products of X_0 + X_1 and Y_0 + Y_1. Shares are exact, with certainty. **Adversary** semi-honest, either
-//! party. **Discloses** nothing.
+//! **Computes** additive shares of X_0 Y_1 + X_1 Y_0, for matrices X_i and Y_i of party i over Z/2^k. These are the
+//! cross products of X_0 + X_1 and Y_0 + Y_1; k is 64 or 128. Shares are always exact. **Adversary** semi-honest,
+//! either party. **Discloses** nothing.
 //!
 //! *Ring.* R_m is Z_m[X]/(X^N + 1), N = 2^14. Keys, errors, primes and the setup are those of [`super`]. P is the
 //! product of four of its primes of 44 bits. Q is that of two others for k = 64, of the other four for k = 128. q = P Q
 //! is just below 2^264 or 2^352. The plaintext modulus is 2^k, which does not divide q.
 //!
-//! *Blocks.* X goes in blocks of m x l, Y in blocks of l x n with m l n <= N. X[i, t] is at the power i l n + l - 1 - t
-//! of the asker's polynomial x, Y[t, j] at j l + t of the answerer's y, and (X Y)[i, j] at i l n + j l + l - 1 of x y
-//! (Iron; the same without rotations as Cheetah). No other term comes there: i, j and t are the digits of a number
-//! below N + l - 1, and what is N or more goes below l - 1.
+//! *Blocks* (Iron). X goes in blocks of m x l, Y in blocks of l x n with m l n <= N. The asker's polynomial x has X[i,
+//! t] at the power i l n + l - 1 - t. The answerer's y has Y[t, j] at j l + t. So x y has (X Y)[i, j] at i l n + j l +
+//! l - 1. No other term comes there: i, j and t are the digits of a number below N + l - 1, and what is N or more goes
+//! below l - 1.
 //!
 //! *Request.* The asker sends b = round(q x / 2^k) + e - a s, for each block of X. *Answer.* For a row of blocks of X
-//! and a column of blocks of Y the answerer draws a ternary u, an error e'', f uniform below 2^F in each coefficient (F
-//! is 192 or 222) and r uniform modulo 2^k. With the setup's encryption of zero (-p s + e', p) it computes
+//! and a column of blocks of Y the answerer draws a ternary u and an error e''. It draws f, uniform below 2^F in each
+//! coefficient, where F is 192 or 222, and r, uniform modulo 2^k. With the setup's encryption of zero (-p s + e', p) it
+//! computes
 //!
 //!     c_0 = sum of b y + (-p s + e') u + f + round(q r / 2^k)   and   c_1 = sum of a y + p u + e''   modulo q.
 //!
-//! The sums are over the inner blocks, at most [`UNIT_REQUESTS`] = J of them; more have several answers. It divides both
-//! by P, rounding down, and sends the whole c_1, but of c_0 **only the coefficients of results**: others would tell
-//! partial sums. Its shares are -r. *End.* The asker's are round(2^k (c_0 + c_1 s) / Q) there.
+//! The sums are over the inner blocks, at most [`UNIT_REQUESTS`] = J of them; more have several answers. It divides
+//! both by P, rounding down, and sends the whole c_1, but of c_0 **only the coefficients of results**: others would
+//! tell partial sums. Its shares are -r. *End.* The asker's are round(2^k (c_0 + c_1 s) / Q) there.
 //!
 //! *Rounding.* q x / 2^k rounded is (q x - v) / 2^k, where v is q x modulo 2^k and at most 2^(k-1) from zero. Modulo a
-//! prime of q this is -v / 2^k. 2^k z / Q modulo 2^k is the sum of 2^k d / p over the primes p of Q, where d is z p / Q
-//! modulo p, computed to 2^-18.
+//! prime of q this is -v / 2^k. 2^k z / Q modulo 2^k is a sum over the primes p of Q: of 2^k d / p, where d is z p / Q
+//! modulo p. It is computed to 2^-18.
 //!
 //! **Why shares are exact.** Before it is divided, c_0 + c_1 s = (q / 2^k) (x y + r) + w + f modulo q. Multiples of 2^k
 //! vanish, and w is the sum of (e + epsilon) y, plus e' u + e'' s + epsilon'. The roundings epsilon are at most 1/2, to
-//! 2^-64, errors at most 21, coefficients of y at most 2^(k-1), to 2^-64, and each sum has at most N J = 2^20 terms. So
-//! |w| < 21.6 * 2^20 * 2^(k-1) + 2^20 < 2^(k + 23.5): 2^88 or 2^152. Decoding bears q / 2^(k+1) > 2^198.9 or 2^222.99.
-//! What dividing cuts off is 1 + N at most, of Q / 2^(k+1) > 2^22.9 or 2^46.9. For k = 128 these are 0.501 + 2^-32 of
-//! what is borne, for k = 64 less than 2^-6. All bounds hold for any x, y, s and errors.
+//! 2^-64, errors at most 21, coefficients of y at most 2^(k-1), to 2^-63. Each sum has at most N J = 2^20 terms. So |w|
+//! < 21.6 * 2^20 * 2^(k-1) + 2^20 < 2^(k + 23.5): 2^88 or 2^152. Decoding bears q / 2^(k+1) > 2^198.9 or 2^222.998.
+//! What dividing cuts off is 1 + N at most, of Q / 2^(k+1) > 2^22.9 or 2^46.9. Together these are less than 2^-6 of
+//! what is borne for k = 64, and 0.501 + 2^-32 for k = 128, where f alone is a half. The bounds hold for any x, y, s
+//! and errors.
 //!
 //! **What the asker sees** beside x y + r, which is uniform modulo 2^k as r is. (1) f drowns w: each coefficient of c_0
-//! is within |w| / 2^F of what it is without w. In an answer at most N are told: 2^14 2^88 / 2^192 = 2^-90, or 2^14
+//! is within |w| / 2^F of what it is without w. At most N of an answer are told: 2^14 2^88 / 2^192 = 2^-90, or 2^14
 //! 2^152 / 2^222 = 2^-56, whatever the errors are. So 2^50 or 2^16 answers with J inner blocks each stay within 2^-40.
-//! Of errors as they are drawn the sum of e y has a standard deviation of 2^10 3.24 2^(k-1), and 2^(k+18) of the
-//! roundings are left: 2^22 answers for k = 128, 2^42 products of elements. (2) Without w, c_0 is (q / 2^k) (x y + r) +
-//! f - c_1 s, and nothing else is made of u but c_1: uniform under the ring-LWE assumption for u with error e''. **What
+//! Errors are as they were drawn: then the sum of e y has a standard deviation of 2^10 3.24 2^(k-1), and that of the
+//! roundings is at most 2^(k+18). For k = 128 these are 2^21 answers, or 2^41 products of elements. (2) Without w, c_0
+//! is (q / 2^k) (x y + r) + f - c_1 s, and nothing else is made of u but c_1. That is uniform under the ring-LWE
+//! assumption for u with error e''. What is behind the last result, to fill a vector of eight, is noise f alone. **What
 //! the answerer sees** are ring-LWE samples of s. Those modulo a smaller q are such samples modulo the larger one,
 //! reduced.
 //!
@@ -49,8 +52,8 @@
 //!
 //! **Sources.** Huang, Lu, Hong, Ding, *Cheetah*, USENIX Security 2022 (section 3: products by coefficients, ring 2^k).
 //! Hao, Li, Chen, Xing, Xu, Zhang, *Iron*, NeurIPS 2022 (matrices in coefficients). Brakerski, CRYPTO 2012; Fan,
-//! Vercauteren, ePrint 2012/144; and those of [`super`]. **Departures** noise is drowned, in place of an assumption
-//! about what rounding hides; the coefficients that are not results are not extracted but left out.
+//! Vercauteren, ePrint 2012/144; and those of [`super`]. **Departures** both directions at once; noise is drowned by
+//! noise of a stated size, after a rerandomisation, as in Gazelle, and bounded in the worst case.
 
 mod answer;
 mod ask;

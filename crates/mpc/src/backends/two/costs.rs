@@ -171,7 +171,7 @@ impl TwoCosts {
 
     /// Products of `bytes` bytes by oblivious linear evaluation.
     pub(super) fn evaluated(&mut self, products: usize, bytes: usize) -> Cost {
-        let evaluations = products * multiply::evaluations(8 * bytes);
+        let evaluations = products * strategy::evaluations(8 * bytes);
         self.processor.add(Work::Product, evaluations);
         let mut cost = in_direction(0, self.keys() + ole::cost(evaluations));
         cost += self.bit_products(&[evaluations], &[[true; NODES]], bytes);

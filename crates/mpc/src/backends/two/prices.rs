@@ -96,7 +96,7 @@ const MEASURED: [(Work, u64); WORKS] = [
     (Work::Product, 240_000),
     (Work::ProductBit, 8_000),
     // tacit-bench arrays --only matrix
-    (Work::MatrixPolynomial, 30_000_000),
+    (Work::MatrixPolynomial, 42_000_000),
     (Work::MatrixProduct, 10_000_000),
     // tacit-bench garbling
     (Work::GarbledAnd, 12_000),

@@ -15,7 +15,6 @@ use tacit_ot::silent::lookup;
 use super::lookups::{ENTRIES, table};
 use super::prices::Work;
 use super::products::matrices::sizes;
-use super::products::multiply;
 use super::terms::{Price, Terms, is_fast, streams};
 use crate::Form;
 use crate::circuits::Function;
@@ -96,13 +95,17 @@ pub(super) fn evaluates(products: usize) -> bool {
     products >= MANY
 }
 
-/// Whether a map over a ring of `bytes` bytes an element is made as a product of matrices: if it would take many
-/// products one by one, and more bytes so. A product of matrices takes no more rounds than many products, and no link
-/// changes the bytes.
+/// The evaluations that a product of `bits` bits takes.
+pub(super) fn evaluations(bits: usize) -> usize {
+    if bits > 64 { 3 } else { 1 }
+}
+
+/// Whether a map over a ring of `bytes` bytes an element is made as a product of matrices. It is if that takes many
+/// products one by one, and no fewer bytes. Matrices take no more rounds than many products, and no link changes bytes.
 pub(super) fn multiplies_matrices(form: &Form, bytes: usize) -> bool {
     let sizes = sizes(form);
     let products = sizes.rows * sizes.inner * sizes.columns;
-    let evaluations = products * multiply::evaluations(8 * bytes);
+    let evaluations = products * evaluations(8 * bytes);
     let one_by_one = || ole::cost(evaluations).sender + (evaluations * bytes) as u64;
     evaluates(products) && matrices::cost(&[sizes], 8 * bytes as u32).sender <= one_by_one()
 }

@@ -51,8 +51,8 @@ impl Answerer {
         residues.collect()
     }
 
-    /// For each row of requests the sum of its requests times the factors, of which the coefficients at the given places
-    /// are masked by the second of what is given and told, as a message.
+    /// For each row of requests the sum of its requests times the factors, as a message that has the coefficients at
+    /// the given places alone; and their masks.
     pub(super) fn answer_blocks<R: Ring>(
         &mut self,
         base: &Base,

@@ -124,7 +124,7 @@ impl Base {
         self.limbs.len() * bytes(PRIME_BITS)
     }
 
-    /// Bytes of an answer with so many coefficients of the first polynomial.
+    /// Bytes of an answer with a number of coefficients of the first polynomial.
     pub(super) fn answer(&self, results: usize) -> usize {
         self.kept() * bytes_of(padded(results) + DEGREE, PRIME_BITS)
     }
@@ -203,7 +203,7 @@ impl Base {
     }
 }
 
-/// Words of so many coefficients: whole vectors.
+/// Words of a number of coefficients: whole vectors.
 pub(super) const fn padded(results: usize) -> usize {
     results.next_multiple_of(8)
 }

@@ -235,6 +235,8 @@ mod tests {
         let plan = Plan::of(sizes, 64).expect("something to multiply");
         assert_eq!(plan.block, Sizes { rows: 512, inner: 8, columns: 4 });
         assert_eq!(plan.bytes(base(64)), 64 * 540_672 + 128 * (180_224 + 22 * 1024));
+        let wide = Plan::of(sizes, 128).expect("something to multiply");
+        assert_eq!(wide.bytes(base(128)), 98_041_856);
         // The smaller matrix is encrypted where there are few answers to it.
         let row = Plan::of(Sizes { rows: 1, inner: 1_000, columns: 10_000 }, 64).expect("something to multiply");
         assert!(!row.transposed && row.bytes(base(64)) < 200_000_000);

@@ -99,8 +99,8 @@ fn an_asker_sees_noise_that_drowns_what_it_knows() {
     noise_drowns::<u128>();
 }
 
-/// Why coefficients that are not results are not sent: they are sums of fewer products, which nobody asked for. An asker
-/// that got them without a mask would have the answerer's elements one by one.
+/// Why coefficients that are not results are not sent: they are sums of fewer products, which nobody asked for. An
+/// asker that got them without a mask would have the answerer's elements one by one.
 #[test]
 fn coefficients_that_are_not_results_would_tell_partial_sums() {
     let base = base(64);

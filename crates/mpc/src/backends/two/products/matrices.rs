@@ -1,19 +1,19 @@
 //! Products of matrices and convolutions: maps that are linear in each of two vectors.
 //!
-//! Functionality: z = f(x, y) for a public bilinear map f that is a product of two matrices made of the elements of x
-//! and y, some of them more than once or zero. Discloses nothing. Of z = f(x_0, y_0) + f(x_1, y_1) + f(x_0, y_1) + f(x_1,
-//! y_0), modulo 2^k:
+//! Functionality: z = f(x, y) for a public bilinear map f: a product of two matrices that are made of the elements of x
+//! and y. Elements may be there more than once, and zeros beside them. Discloses nothing. z is f(x_0, y_0) + f(x_1,
+//! y_1) and f(x_0, y_1) + f(x_1, y_0), modulo 2^k:
 //!
 //! 1. node i computes f(x_i, y_i) by itself;
 //! 2. [`tacit_ot::ole::matrices`] gives shares of the sum of the two others.
 //!
-//! Nothing else is sent. A convolution is the product of its windows and its filters ("im2col"; Chetlur et al., "cuDNN",
-//! arXiv 1410.0759, 3), which nobody writes down. Which maps are made so, and which of inner products:
+//! Nothing else is sent. A convolution is the product of its windows and its filters ("im2col"; Chetlur et al.,
+//! "cuDNN", arXiv 1410.0759, 3), which nobody writes down. Which maps are made so, and which of inner products:
 //! [`strategy::multiplies_matrices`](super::super::strategy::multiplies_matrices).
 //!
 //! Rounds and bytes: [`tacit_ot::ole::matrices::cost`], once those of the keys.
 //!
-//! Source: those of [`tacit_ot::ole::matrices`]. **Departures** windows of an image are encrypted as a matrix, or meet
+//! Sources: those of [`tacit_ot::ole::matrices`]. **Departures** windows of an image are encrypted as a matrix, or meet
 //! an encrypted one; Cheetah has another packing for them.
 
 use tacit_math::matrix::Element;
