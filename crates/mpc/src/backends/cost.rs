@@ -97,8 +97,8 @@ pub trait Costs: Default {
     fn is_whole(_form: &Form, _bytes: usize) -> bool {
         false
     }
-    /// What such maps cost together.
-    fn whole(&mut self, _forms: &[Form], _bytes: usize) -> Cost {
+    /// What such maps cost together, and the bytes that a node has for them beside all columns.
+    fn whole(&mut self, _forms: &[Form], _bytes: usize) -> (Cost, u64) {
         unreachable!("this engine makes no map as a whole")
     }
     /// The same, truncated. None of an engine that truncates them by [`Self::truncate`].

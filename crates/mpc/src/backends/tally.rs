@@ -135,8 +135,9 @@ impl<E: Costs> Tally<E> {
             |tally, whole| {
                 let forms: Vec<Form> = whole.iter().map(|product| product.form).collect();
                 if !forms.is_empty() {
-                    let cost = tally.engine.whole(&forms, size_of::<R>());
-                    tally.pay(cost);
+                    let (cost, memory) = tally.engine.whole(&forms, size_of::<R>());
+                    tally.pass(memory);
+                    tally.total += cost;
                 }
                 Ok(tally.results::<R>(whole))
             },

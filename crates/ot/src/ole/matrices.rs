@@ -130,13 +130,15 @@ pub fn parameters(bits: u32) -> Parameters {
     Parameters { degree: DEGREE, bits, log2_modulus, log2_kept, log2_flood, requests: UNIT_REQUESTS }
 }
 
-/// What products take of a processor at each party.
+/// What products take of a processor and of memory at each party.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Polynomials modulo one prime: of requests, blocks and answers.
     pub polynomials: usize,
     /// Products of two of them.
     pub products: usize,
+    /// The most bytes that are kept at a time, beside the matrices.
+    pub memory: usize,
 }
 
 /// What [`Ole::matrix_products`] costs in a ring of `bits` bits; both parties send the same.
@@ -147,15 +149,26 @@ pub fn cost(all: &[Sizes], bits: u32) -> Traffic {
     Traffic { rounds: if batches == 0 { 0 } else { batches as u64 + 1 }, sender: bytes, receiver: bytes }
 }
 
-/// What they take of a processor.
+/// What they take of a processor and of memory.
 pub fn work(all: &[Sizes], bits: u32) -> Work {
-    let limbs = base(bits).limbs.len();
+    let base = base(bits);
+    let limbs = base.limbs.len();
+    let polynomials = 2 * limbs * DEGREE * size_of::<u64>();
     let mut work = Work::default();
-    for unit in all.iter().filter_map(|&sizes| Plan::of(sizes, bits)).flat_map(|plan| plan.units(0)) {
-        let blocks = unit.inner.len() * unit.columns.len();
-        let answers = unit.rows.len() * unit.columns.len();
-        work.polynomials += limbs * (4 * unit.requests() + blocks + 8 * answers);
-        work.products += limbs * 2 * (unit.rows.len() * blocks + answers);
+    for batch in batches(all.iter().filter_map(|&sizes| Plan::of(sizes, bits)).flat_map(|plan| plan.units(0)).collect())
+    {
+        for unit in &batch {
+            let blocks = unit.inner.len() * unit.columns.len();
+            let answers = unit.rows.len() * unit.columns.len();
+            work.polynomials += limbs * (4 * unit.requests() + blocks + 8 * answers);
+            work.products += limbs * 2 * (unit.rows.len() * blocks + answers);
+        }
+        // Requests that were read, both directions' messages, sums, and answers under way.
+        let requests = batch.iter().map(Unit::requests).sum::<usize>() * (polynomials + 2 * base.request());
+        let most = |count: &dyn Fn(&Unit) -> usize| batch.iter().map(count).max().unwrap_or(0);
+        let sums = most(&|unit| unit.rows.len()) * 2 * polynomials;
+        let answers = most(&|unit| unit.rows.len() * unit.columns.len()).min(2 * WINDOW) * base.answer(DEGREE);
+        work.memory = work.memory.max(requests + sums + answers);
     }
     work
 }

@@ -301,12 +301,12 @@ impl Costs for TwoCosts {
         strategy::multiplies_matrices(form, bytes)
     }
 
-    fn whole(&mut self, forms: &[Form], bytes: usize) -> Cost {
+    fn whole(&mut self, forms: &[Form], bytes: usize) -> (Cost, u64) {
         let (sizes, bits): (Vec<Sizes>, _) = (forms.iter().map(sizes).collect(), 8 * bytes as u32);
         let work = matrices::work(&sizes, bits);
         self.processor.add(Work::MatrixPolynomial, work.polynomials);
         self.processor.add(Work::MatrixProduct, work.products);
-        in_direction(0, self.keys() + matrices::cost(&sizes, bits))
+        (in_direction(0, self.keys() + matrices::cost(&sizes, bits)), work.memory as u64)
     }
 
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost {
