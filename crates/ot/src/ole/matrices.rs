@@ -18,7 +18,9 @@
 //! coefficient, where F is 192 or 222, and r, uniform modulo 2^k. With the setup's encryption of zero (-p s + e', p) it
 //! computes
 //!
-//!     c_0 = sum of b y + (-p s + e') u + f + round(q r / 2^k)   and   c_1 = sum of a y + p u + e''   modulo q.
+//! ```text
+//! c_0 = sum of b y + (-p s + e') u + f + round(q r / 2^k)   and   c_1 = sum of a y + p u + e''   modulo q.
+//! ```
 //!
 //! The sums are over the inner blocks, at most [`UNIT_REQUESTS`] = J of them; more have several answers. It divides
 //! both by P, rounding down, and sends the whole c_1, but of c_0 **only the coefficients of results**: others would

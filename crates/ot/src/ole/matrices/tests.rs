@@ -28,6 +28,11 @@ fn numbers<R: Ring>(prg: &mut Prg) -> [Vec<R>; 5] {
     [vec![top; DEGREE], vec![top.sub(R::ONE); DEGREE], signs, vec![ones; DEGREE], random]
 }
 
+/// The coefficients of a polynomial, with their places.
+fn polynomial<R: Ring>(x: &[R]) -> impl Iterator<Item = (usize, R)> {
+    x.iter().copied().enumerate()
+}
+
 /// Sums of two products of whole polynomials, at some places.
 fn sums_are_exact<R: Ring>() {
     let (base, mut prg) = (base(R::BITS), generator(4));
@@ -35,7 +40,6 @@ fn sums_are_exact<R: Ring>() {
     let places = [0, 1, 77, DEGREE / 2, DEGREE - 1];
     for x in numbers::<R>(&mut prg) {
         for y in numbers::<R>(&mut prg) {
-            let polynomial = |x: &[R]| x.to_vec().into_iter().enumerate();
             let requests: Vec<_> = (0..2)
                 .map(|_| {
                     let message = asker.ask_block(base, polynomial(&x), Vec::new());
@@ -77,7 +81,8 @@ fn noise_drowns<R: Ring>() {
     let requests = vec![answerer.read(base, &message).expect("residues")];
     let places: Vec<usize> = (0..DEGREE).collect();
     let factors = [factor(base, DEGREE, (0..DEGREE).map(|place| (place, most.sub(R::ONE))))];
-    let (message, _) = answerer.answer_blocks::<R>(base, &[requests], &factors, &[places.clone()]).remove(0);
+    let (message, _) =
+        answerer.answer_blocks::<R>(base, &[requests], &factors, std::slice::from_ref(&places)).remove(0);
     let mut residues = asker.decrypt(base, &message, &places).expect("residues");
     // What rounding takes off, as a part of 1.
     let noise: Vec<f64> = base
@@ -115,7 +120,8 @@ fn coefficients_that_are_not_results_would_tell_partial_sums() {
     let requests = vec![answerer.read(base, &message).expect("residues")];
     let factors = [factor(base, DEGREE, places(&|at| plan.right(at, 0), y).into_iter())];
     let all: Vec<usize> = (0..8).collect();
-    let (message, masks) = answerer.answer_blocks::<u64>(base, &[requests], &factors, &[all.clone()]).remove(0);
+    let (message, masks) =
+        answerer.answer_blocks::<u64>(base, &[requests], &factors, std::slice::from_ref(&all)).remove(0);
     let shares = asker.end_block::<u64>(base, &message, &all).expect("residues");
     let unmasked: Vec<u64> = shares.iter().zip(masks).map(|(share, mask)| share.wrapping_sub(mask)).collect();
     assert_eq!(plan.result(0, 0), 3);

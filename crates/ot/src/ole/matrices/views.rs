@@ -81,7 +81,7 @@ fn run(prg: &mut Prg) -> (Seen, Vec<u64>, Vec<u64>) {
         let shares = ole.matrix_products::<u64>(&mut session, &[product]).expect("an honest peer").remove(0);
         (session, shares)
     });
-    let [alice, bob]: [Vec<_>; 2] = played.try_into().ok().expect("two parties");
+    let [alice, bob]: [Vec<_>; 2] = played.try_into().expect("two parties");
     let ((view, own), (_, theirs)) = (&alice[0], &bob[0]);
     let received = |length: usize| -> Vec<Vec<u8>> {
         let parts = view.filter(|part| part.kind == Kind::Received && part.bytes.len() == length);
