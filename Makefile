@@ -85,7 +85,7 @@ constant-time: valgrind
 	$(call all_pass,tacit-math,matrix,constant_time,2)
 	$(call all_pass,tacit-mpc,views,constant_time,8)
 	$(call all_pass,tacit-table,suite,constant_time,7)
-	$(call all_pass,tacit-ot,protocols,constant_time,8)
+	$(call all_pass,tacit-ot,protocols,constant_time,9)
 	$(call all_pass,tacit-psi,relatives,constant_time,16)
 	$(call all_pass,tacit-psi,circuit,constant_time,3)
 

@@ -37,7 +37,7 @@ options of kernels
 
 options of arrays
   --only matrix,less     operations (default all), of: multiply-dither multiply-floor less less-32 matrix (512 x 512),
-                         multiply-128 less-128 (of 100000), which both rep3 and four run
+                         multiply-128 less-128 (of 100000), which both rep3 and four run; two runs matrix, too
   --transport, --repeats, --seconds, --steps as above (default of --transport tls)
 
 options of replay

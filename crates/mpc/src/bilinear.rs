@@ -3,12 +3,16 @@
 //! Sizes and places are public. An engine computes a sum of any number of products as one element where it can, so that
 //! what is sent grows with what comes out alone. Engines without a way of their own make inner products.
 
+mod form;
+
 use std::ops::Range;
 
-use tacit_math::matrix::{self, Convolution, Element, View};
+use tacit_math::matrix::Element;
 use tacit_math::{Ring, lanes};
 
 use crate::{Linear, Result, linear};
+
+pub use form::{Form, Layout, Matrices};
 
 /// A product of two matrices. Element (i, j) of each is `start + i * row_stride + j * column_stride` of its vector.
 #[derive(Debug)]
@@ -36,43 +40,6 @@ impl<V> Clone for MatrixProduct<'_, V> {
 }
 
 impl<V> Copy for MatrixProduct<'_, V> {}
-
-/// Where a matrix lies in a vector. Elements may coincide.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
-    /// The first element.
-    pub start: usize,
-    /// Elements from one row to the next.
-    pub row_stride: usize,
-    /// Elements from one column to the next.
-    pub column_stride: usize,
-}
-
-impl Layout {
-    /// Row after row, each of this number of elements.
-    pub fn rows_of(columns: usize) -> Self {
-        Self { start: 0, row_stride: columns, column_stride: 1 }
-    }
-
-    /// Column after column, each of this number of elements: the transpose of a matrix that lies row after row.
-    pub fn columns_of(rows: usize) -> Self {
-        Self { start: 0, row_stride: 1, column_stride: rows }
-    }
-
-    /// The elements from the first to behind the last one.
-    fn span(self, rows: usize, columns: usize) -> usize {
-        if rows == 0 || columns == 0 { 0 } else { self.at(rows - 1, columns - 1) + 1 }
-    }
-
-    /// An element's distance from the first one.
-    fn at(self, row: usize, column: usize) -> usize {
-        row * self.row_stride + column * self.column_stride
-    }
-
-    fn view<R>(self, data: &[R], rows: usize, columns: usize) -> View<'_, R> {
-        View { data, rows, columns, row_stride: self.row_stride, column_stride: self.column_stride }
-    }
-}
 
 impl<'a, V> MatrixProduct<'a, V> {
     /// Of matrices that lie row after row: `rows` x `inner` times `inner` x `columns`.
@@ -122,138 +89,6 @@ impl<V> Clone for Bilinear<'_, V> {
 
 impl<V> Copy for Bilinear<'_, V> {}
 
-/// Sizes of a product of matrices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Matrices {
-    rows: usize,
-    inner: usize,
-    columns: usize,
-    x: Layout,
-    y: Layout,
-}
-
-/// Maps that are linear in each of two operands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
-    /// The product of two matrices, row after row.
-    Matrices(Matrices),
-    /// A convolution of images by filters.
-    Convolution(Convolution),
-    /// The gradient of its filters, from images and the gradient of what comes out.
-    GradientOfFilters(Convolution),
-    /// The gradient of its images, from filters and the gradient of what comes out.
-    GradientOfImages(Convolution),
-}
-
-impl Form {
-    /// Elements of both operands, from the first to behind the last one, and of what comes out.
-    ///
-    /// # Panics
-    /// If a convolution has no room for its filters.
-    pub fn lengths(&self) -> [usize; 3] {
-        match self {
-            Self::Matrices(Matrices { rows, inner, columns, x, y }) => {
-                [x.span(*rows, *inner), y.span(*inner, *columns), rows * columns]
-            }
-            Self::Convolution(sizes) => sizes.lengths(),
-            Self::GradientOfFilters(sizes) => {
-                let [images, filters, out] = sizes.lengths();
-                [images, out, filters]
-            }
-            Self::GradientOfImages(sizes) => {
-                let [images, filters, out] = sizes.lengths();
-                [filters, out, images]
-            }
-        }
-    }
-
-    /// How many products are summed for each element, those with zeros around an image included.
-    pub fn terms(&self) -> usize {
-        match self {
-            Self::Matrices(Matrices { inner, .. }) => *inner,
-            Self::Convolution(sizes) => sizes.channels * area(sizes.window),
-            Self::GradientOfFilters(sizes) => sizes.images * area(sizes.output()),
-            Self::GradientOfImages(sizes) => sizes.filters * area(sizes.window),
-        }
-    }
-
-    /// The elements of both operands whose product is a term of an element. None if one is a zero around an image.
-    fn term(&self, element: usize, term: usize) -> Option<[usize; 2]> {
-        match self {
-            Self::Matrices(Matrices { columns, x, y, .. }) => {
-                Some([x.at(element / columns, term), y.at(term, element % columns)])
-            }
-            Self::Convolution(sizes) => {
-                let [image, filter, row, column] =
-                    places(element, [sizes.filters, sizes.output()[0], sizes.output()[1]]);
-                let [_, channel, i, j] = places(term, [sizes.channels, sizes.window[0], sizes.window[1]]);
-                Some([
-                    pixel(sizes, [image, channel], [row, column], [i, j])?,
-                    filter * sizes.channels * area(sizes.window) + term,
-                ])
-            }
-            Self::GradientOfFilters(sizes) => {
-                let [filter, channel, i, j] = places(element, [sizes.channels, sizes.window[0], sizes.window[1]]);
-                let [_, image, row, column] = places(term, [sizes.images, sizes.output()[0], sizes.output()[1]]);
-                let of_out = out_pixel(sizes, [image, filter], [row, column]);
-                Some([pixel(sizes, [image, channel], [row, column], [i, j])?, of_out])
-            }
-            Self::GradientOfImages(sizes) => {
-                let [image, channel, y, x] = places(element, [sizes.channels, sizes.size[0], sizes.size[1]]);
-                let [_, filter, i, j] = places(term, [sizes.filters, sizes.window[0], sizes.window[1]]);
-                let of_filter = ((filter * sizes.channels + channel) * sizes.window[0] + i) * sizes.window[1] + j;
-                let window = |side: usize, at: usize, of: usize| {
-                    let from = (at + sizes.padding[side]).checked_sub(of)?;
-                    let window = from / sizes.stride[side];
-                    (from % sizes.stride[side] == 0 && window < sizes.output()[side]).then_some(window)
-                };
-                Some([of_filter, out_pixel(sizes, [image, filter], [window(0, y, i)?, window(1, x, j)?])])
-            }
-        }
-    }
-
-    /// out += the map of both operands, each of which begins at its first element. All threads compute.
-    ///
-    /// # Panics
-    /// If the lengths are not those of [`Self::lengths`].
-    pub(crate) fn add_to<R: Element>(&self, x: &[R], y: &[R], out: &mut [R]) {
-        assert_eq!([x.len(), y.len(), out.len()], self.lengths(), "operands of a product's sizes");
-        match self {
-            Self::Matrices(Matrices { rows, inner, columns, x: of_x, y: of_y }) => {
-                matrix::product(of_x.view(x, *rows, *inner), of_y.view(y, *inner, *columns), out);
-            }
-            Self::Convolution(sizes) => sizes.forward(x, y, out),
-            Self::GradientOfFilters(sizes) => sizes.gradient_of_filters(x, y, out),
-            Self::GradientOfImages(sizes) => sizes.gradient_of_images(x, y, out),
-        }
-    }
-}
-
-fn area([height, width]: [usize; 2]) -> usize {
-    height * width
-}
-
-/// The four indices of an element of an array whose last three sides are these.
-fn places(element: usize, [b, c, d]: [usize; 3]) -> [usize; 4] {
-    [element / (b * c * d), element / (c * d) % b, element / d % c, element % d]
-}
-
-/// The pixel of an image that a filter's pixel (i, j) meets in a window. None beside the image.
-fn pixel(sizes: &Convolution, [image, channel]: [usize; 2], window: [usize; 2], of: [usize; 2]) -> Option<usize> {
-    let [height, width] = sizes.size;
-    let place = |side: usize| {
-        let place = (window[side] * sizes.stride[side] + of[side]).checked_sub(sizes.padding[side])?;
-        (place < sizes.size[side]).then_some(place)
-    };
-    Some(((image * sizes.channels + channel) * height + place(0)?) * width + place(1)?)
-}
-
-/// A pixel of what comes out.
-fn out_pixel(sizes: &Convolution, [image, filter]: [usize; 2], [row, column]: [usize; 2]) -> usize {
-    let [height, width] = sizes.output();
-    ((image * sizes.filters + filter) * height + row) * width + column
-}
-
 impl<V> Bilinear<'_, V> {
     /// Elements that come out.
     pub fn rows(&self) -> usize {
@@ -273,6 +108,25 @@ pub(crate) fn each_worth<V>(products: &[Bilinear<'_, V>]) -> bool {
     const WORTH_IT: usize = 1 << 16;
     products.len() > 1
         && products.iter().map(|product| product.rows() * product.form.terms()).sum::<usize>() >= WORTH_IT
+}
+
+/// What comes out of some maps, of which an engine makes those as a whole that are chosen, and the others in another
+/// way.
+pub(crate) fn in_two_ways<B, V>(
+    b: &mut B,
+    products: &[Bilinear<'_, V>],
+    is_whole: impl Fn(&Form) -> bool,
+    whole: impl FnOnce(&mut B, &[Bilinear<'_, V>]) -> Result<Vec<V>>,
+    others: impl FnOnce(&mut B, &[Bilinear<'_, V>]) -> Result<Vec<V>>,
+) -> Result<Vec<V>> {
+    let chosen: Vec<bool> = products.iter().map(|product| is_whole(&product.form)).collect();
+    let some = |which: bool| -> Vec<Bilinear<'_, V>> {
+        products.iter().zip(&chosen).filter(|&(_, &chosen)| chosen == which).map(|(&product, _)| product).collect()
+    };
+    let mut whole = whole(b, &some(true))?.into_iter();
+    let mut others = others(b, &some(false))?.into_iter();
+    let made = chosen.iter().map(|&chosen| if chosen { whole.next() } else { others.next() });
+    Ok(made.map(|made| made.expect("as many as asked for")).collect())
 }
 
 /// Products that are made at a time: bounds the memory of their factors.

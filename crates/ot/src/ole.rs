@@ -49,6 +49,7 @@
 mod answer;
 mod ask;
 mod lift;
+pub mod matrices;
 mod moduli;
 mod planes;
 mod sample;

@@ -1,6 +1,7 @@
-//! Oblivious linear evaluation by ring-LWE: hardness by the published table, and what rounding leaves.
+//! Oblivious linear evaluation and products of matrices by ring-LWE: hardness by the published table, and what rounding
+//! leaves.
 
-use tacit_ot::ole::{self, Parameters};
+use tacit_ot::ole::{self, Parameters, matrices};
 
 use crate::bound::{Bound, Kind};
 
@@ -62,4 +63,45 @@ pub fn of_products(count: f64) -> Vec<Bound> {
             source: "Hoeffding (1963), theorem 2; wraps are exact: ole.rs",
         },
     ]
+}
+
+/// The fewest products of elements that an answer has, about: matrices with fewer go one by one.
+const OF_ANSWER: f64 = 8192.0;
+
+/// Bounds of `count` products of elements in matrices, in each direction.
+pub fn of_matrices(count: f64) -> Vec<Bound> {
+    let Parameters { error_variance, most_error, .. } = ole::parameters();
+    let answers = (count / OF_ANSWER).ceil().log2();
+    let of_ring = |bits: u32| {
+        let matrices::Parameters { degree, bits, log2_modulus, log2_kept, log2_flood, requests } =
+            matrices::parameters(bits);
+        let (n, terms, largest) = (degree as f64, (degree * requests) as f64, f64::from(bits - 1).exp2());
+        let (_, allowed) = TABLE.into_iter().find(|(dimension, _)| *dimension == degree).expect("a dimension");
+        // What is decoded is off by less than a half, for the worst errors: nothing is left to chance.
+        let worst = (f64::from(most_error) + 0.5) * terms * largest + 2.0 * n * f64::from(most_error) + 1.0;
+        let off =
+            ((worst.log2() - log2_modulus).exp2() + (log2_flood - log2_modulus).exp2() + (n + 1.0) / log2_kept.exp2())
+                * f64::from(bits).exp2();
+        assert!(off < 0.499, "shares are exact: {off}");
+        // The sum of e y by its standard deviation, as e is as it was drawn; roundings by their bound.
+        let drowned =
+            (terms * error_variance).sqrt() * largest + 0.5 * terms * largest + 2.0 * n * f64::from(most_error);
+        [
+            Bound {
+                what: format!("matrices of {bits} bits: ring-LWE by the published table"),
+                with: format!("N {degree}, log2 q {log2_modulus:.1} of {allowed:.0}"),
+                bits: 128.0 * allowed / log2_modulus,
+                kind: Kind::Hardness,
+                source: "Albrecht et al., Homomorphic Encryption Standard (2018), table 1",
+            },
+            Bound {
+                what: format!("matrices of {bits} bits: drowned noise shows the answerer's matrix"),
+                with: format!("noise of {log2_flood} bits, 2^{answers:.0} answers of {requests} requests"),
+                bits: log2_flood - n.log2() - drowned.log2() - answers,
+                kind: Kind::Statistical,
+                source: "Juvekar et al., Gazelle (USENIX Security 2018); crates/ot/src/ole/matrices.rs (1)",
+            },
+        ]
+    };
+    [64, 128].into_iter().flat_map(of_ring).collect()
 }

@@ -49,6 +49,7 @@ fn of_two() -> Vec<Bound> {
         silent::of_correlations(CORRELATIONS),
         transfers::of_correlations(CORRELATIONS),
         lattice::of_products(CORRELATIONS),
+        lattice::of_matrices(CORRELATIONS),
     ]
     .concat();
     // The largest tables: a query's strings and what it keeps and reads belong to its session.

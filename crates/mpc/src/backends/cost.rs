@@ -5,7 +5,7 @@ use std::time::Duration;
 use tacit_net::Cost;
 
 use crate::circuits::Evaluation;
-use crate::{Link, Shape};
+use crate::{Form, Link, Shape};
 
 /// What a step takes of the stock that an engine makes ahead, use by use: how many OTs of each direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -92,6 +92,14 @@ pub trait Costs: Default {
     /// each. None of an engine that makes them of inner products.
     fn bilinear(&mut self, _lengths: &[[usize; 3]], _bytes: usize) -> Option<Cost> {
         None
+    }
+    /// Whether an engine that makes others of inner products makes a map as a whole.
+    fn is_whole(_form: &Form, _bytes: usize) -> bool {
+        false
+    }
+    /// What such maps cost together, and the bytes that a node has for them beside all columns.
+    fn whole(&mut self, _forms: &[Form], _bytes: usize) -> (Cost, u64) {
+        unreachable!("this engine makes no map as a whole")
     }
     /// The same, truncated. None of an engine that truncates them by [`Self::truncate`].
     fn bilinear_truncate(&mut self, _lengths: &[[usize; 3]], _by: usize, _bytes: usize) -> Option<Cost> {

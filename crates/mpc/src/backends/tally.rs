@@ -22,7 +22,7 @@ use crate::ops::nonzero_digits;
 use crate::products::common_factors;
 use crate::split::{assert_products, assert_truncation};
 use crate::{
-    Apart, Backend, Bilinear, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split,
+    Apart, Backend, Bilinear, Block, Form, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split,
 };
 
 /// A column of which only the number of rows is known, and what it takes of memory.
@@ -124,6 +124,25 @@ impl<E: Costs> Tally<E> {
     /// What comes out of maps.
     fn results<R: Ring>(&self, products: &[Bilinear<'_, Counted>]) -> Vec<Counted> {
         products.iter().map(|product| self.vector::<R>(product.rows())).collect()
+    }
+
+    /// Maps of an engine that makes some as a whole, and the others of inner products.
+    fn bilinear_in_two_ways<R: Element>(&mut self, products: &[Bilinear<'_, Counted>]) -> Result<Vec<Counted>> {
+        bilinear::in_two_ways(
+            self,
+            products,
+            |form| E::is_whole(form, size_of::<R>()),
+            |tally, whole| {
+                let forms: Vec<Form> = whole.iter().map(|product| product.form).collect();
+                if !forms.is_empty() {
+                    let (cost, memory) = tally.engine.whole(&forms, size_of::<R>());
+                    tally.pass(memory);
+                    tally.total += cost;
+                }
+                Ok(tally.results::<R>(whole))
+            },
+            |tally, others| bilinear::by_inner_products::<R, _>(others, |terms| tally.inner_products::<R>(terms)),
+        )
     }
 
     /// The probability of a wrong result since this was last asked ([`Costs::failure`]).
@@ -242,7 +261,7 @@ impl<E: Costs> Backend for Tally<E> {
 
     fn bilinear<R: Element>(&mut self, products: &[Bilinear<'_, Counted>]) -> Result<Vec<Counted>> {
         let Some(cost) = self.engine.bilinear(&lengths_of(products), size_of::<R>()) else {
-            return bilinear::by_inner_products::<R, _>(products, |terms| self.inner_products::<R>(terms));
+            return self.bilinear_in_two_ways::<R>(products);
         };
         self.pay(cost);
         Ok(self.results::<R>(products))

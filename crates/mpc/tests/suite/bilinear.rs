@@ -280,6 +280,22 @@ fn convolutions_and_gradients_agree_with_integers_and_cost_what_is_declared() {
     }
 }
 
+/// Enough products for two nodes to make the maps as products of matrices.
+#[test]
+fn large_convolutions_agree_with_integers_and_cost_what_is_declared() {
+    let sizes = Convolution {
+        images: 2,
+        channels: 3,
+        size: [9, 9],
+        filters: 4,
+        window: [3, 3],
+        stride: [1, 2],
+        padding: [1, 1],
+    };
+    let draw = |prg: &mut Prg| u64::bundle([(); 2].map(|()| any(500, prg)));
+    check_with("large convolutions", &Convolutions { all: forms(sizes).to_vec() }, draw);
+}
+
 #[test]
 fn truncated_multiples_are_the_same_on_all_engines() {
     let (by, length) = (8, 120);

@@ -17,10 +17,10 @@ const PIECE: usize = 512;
 /// The peer's encryption of zero, and generators.
 pub(super) struct Answerer {
     /// Its polynomials' values modulo each prime, times 2^52.
-    zero: Vec<[Vec<u64>; 2]>,
+    pub(super) zero: Vec<[Vec<u64>; 2]>,
     /// What both parties draw alike.
-    public: Prg,
-    secret: Prg,
+    pub(super) public: Prg,
+    pub(super) secret: Prg,
 }
 
 /// A polynomial's residues modulo each prime.

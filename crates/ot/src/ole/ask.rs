@@ -19,12 +19,12 @@ const FRACTION: u32 = PLACES[1] + 1;
 /// A party's secret key, and the generators of what it sends.
 pub(super) struct Asker {
     /// The secret's values modulo the primes of T and then the first prime, times 2^52.
-    secret: Zeroizing<Vec<Vec<u64>>>,
+    pub(super) secret: Zeroizing<Vec<Vec<u64>>>,
     /// The negative secret's values modulo each prime, times 2^52.
-    negative: Zeroizing<Vec<Vec<u64>>>,
+    pub(super) negative: Zeroizing<Vec<Vec<u64>>>,
     /// What both parties draw alike.
-    public: Prg,
-    noise: Prg,
+    pub(super) public: Prg,
+    pub(super) noise: Prg,
 }
 
 /// Numbers plus 2^63, zeros behind them.

@@ -5,19 +5,24 @@ use tacit_math::simd::{Kernel, dispatch};
 
 /// Bytes of [`DEGREE`] words of 4, 12 or 44 bits.
 pub(super) const fn bytes(bits: u32) -> usize {
-    DEGREE * bits as usize / 8
+    bytes_of(DEGREE, bits)
+}
+
+/// Bytes of an even number of words.
+pub(super) const fn bytes_of(words: usize, bits: u32) -> usize {
+    words * bits as usize / 8
 }
 
 /// Appends the low bits of words.
 pub(super) fn pack(words: &[u64], bits: u32, message: &mut Vec<u8>) {
     let start = message.len();
-    message.resize(start + bytes(bits), 0);
+    message.resize(start + bytes_of(words.len(), bits), 0);
     dispatch(Pack { words, bits, out: &mut message[start..] });
 }
 
 /// Takes words of `bits` bits off a message's front.
 pub(super) fn unpack(message: &mut &[u8], bits: u32, words: &mut [u64]) {
-    let (now, later) = message.split_at(bytes(bits));
+    let (now, later) = message.split_at(bytes_of(words.len(), bits));
     dispatch(Unpack { bytes: now, bits, words });
     *message = later;
 }
@@ -95,7 +100,7 @@ impl Kernel for Unpack<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{DEGREE, bytes, pack, unpack, unpack_residues};
+    use super::{DEGREE, bytes, bytes_of, pack, unpack, unpack_residues};
     use tacit_math::{Prg, Seed};
 
     #[test]
@@ -111,6 +116,18 @@ mod tests {
             assert!(back.iter().zip(&words).all(|(back, word)| *back == word & ((1 << bits) - 1)), "{bits} bits");
         }
         assert!(rest.is_empty());
+    }
+
+    #[test]
+    fn few_words_come_back() {
+        for count in [0, 2, 8, 40] {
+            let words: Vec<u64> = Prg::new(&Seed::from_bytes([9; 16])).vector(count);
+            let (mut message, mut back) = (vec![], vec![1; count]);
+            pack(&words, 44, &mut message);
+            assert_eq!(message.len(), bytes_of(count, 44));
+            unpack(&mut &message[..], 44, &mut back);
+            assert!(back.iter().zip(&words).all(|(back, word)| *back == word & ((1 << 44) - 1)), "{count} words");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use tacit_math::gf::Gf64;
 use tacit_net::PartyId;
 use tacit_ot::Adversary::{Malicious, SemiHonest};
 use tacit_ot::ole::Ole;
+use tacit_ot::ole::matrices::{Product, Sizes};
 use tacit_ot::silent::{cot, vole};
 use tacit_ot::{Adversary, base, iknp, softspoken};
 use tampered::{Network, Target, fuzz};
@@ -74,7 +75,18 @@ fn no_message_of_a_peer_makes_a_panic() {
         let (sent, received) = network.run(party(BOB), party(ALICE));
         sent.is_ok() && received.is_ok()
     });
-    let mut targets = vec![("base", base), ("ole", ole)];
+    let matrices = target(|network| {
+        let party = |peer: PartyId| {
+            move |session: &mut tacit_net::Session| {
+                let one = |_, _| 1_u64;
+                let product = Product { sizes: Sizes { rows: 3, inner: 4, columns: 5 }, left: &one, right: &one };
+                Ole::setup(session, peer)?.matrix_products(session, &[product])
+            }
+        };
+        let (sent, received) = network.run(party(BOB), party(ALICE));
+        sent.is_ok() && received.is_ok()
+    });
+    let mut targets = vec![("base", base), ("ole", ole), ("matrices", matrices)];
     for adversary in [SemiHonest, Malicious] {
         targets.extend(["iknp", "softspoken"].into_iter().zip(extensions(adversary)));
         targets.extend(["vole", "cot"].into_iter().zip(silent(adversary)));

@@ -10,6 +10,7 @@ use tacit_net::{PartyId, Session};
 use tacit_ot::Adversary::{self, Malicious, SemiHonest};
 use tacit_ot::correlated::{CotReceiver, CotSender};
 use tacit_ot::ole::Ole;
+use tacit_ot::ole::matrices::{Product, Sizes};
 use tacit_ot::silent::{cot, lookup, vole};
 use tacit_ot::{OtError, base, iknp, softspoken};
 
@@ -166,5 +167,25 @@ fn ole<R: Ring>(session: &mut Session) -> Result<(), OtError> {
 #[test]
 fn oblivious_linear_evaluation() {
     let all = [of_pair("OLE of 64 bits", ole::<u64>, ole::<u64>), of_pair("OLE of 128 bits", ole::<u128>, ole::<u128>)];
+    assert_eq!(all.concat(), []);
+}
+
+fn matrices<R: Ring>(session: &mut Session) -> Result<(), OtError> {
+    let mut ole = Ole::setup(session, PartyId(1 - session.me().0))?;
+    let elements = marked((0..12).map(|i| R::from_u128(i * 0x9e37_79b9_7f4a_7c15)).collect());
+    let [left, right] = [4, 3].map(|stride| {
+        let elements = &elements;
+        move |row: usize, column: usize| elements[(row * stride + column) % 12]
+    });
+    let product = Product { sizes: Sizes { rows: 3, inner: 4, columns: 3 }, left: &left, right: &right };
+    ole.matrix_products::<R>(session, &[product]).map(drop)
+}
+
+#[test]
+fn products_of_matrices() {
+    let all = [
+        of_pair("matrices of 64 bits", matrices::<u64>, matrices::<u64>),
+        of_pair("matrices of 128 bits", matrices::<u128>, matrices::<u128>),
+    ];
     assert_eq!(all.concat(), []);
 }

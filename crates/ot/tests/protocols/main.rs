@@ -6,6 +6,7 @@ mod constant_time;
 mod correlated;
 mod iknp;
 mod lookup;
+mod matrices;
 mod ole;
 mod pair;
 mod relay;

@@ -5,6 +5,7 @@ use std::time::Duration;
 use tacit_math::{network, plane::words_for};
 use tacit_net::{Cost, Traffic};
 use tacit_ot::ole;
+use tacit_ot::ole::matrices::{self, Sizes};
 use tacit_ot::silent::lookup::{self, WIDTH};
 
 use super::garbled::{self, Batches, Circuit, Transfers};
@@ -12,6 +13,7 @@ use super::lookups::{ENTRIES, carry, parts, table};
 use super::prices::{Prices, Processor, Work};
 use super::products::batches::batches;
 use super::products::bit_product::need_of;
+use super::products::matrices::sizes;
 use super::products::multiply;
 use super::products::truncate::NARROW;
 use super::rows::Layout;
@@ -23,7 +25,7 @@ use super::transfers::{BATCH, Order, streams};
 use super::{NODES, in_both_directions, in_direction};
 use crate::backends::cost::{Costs, Needs, Ordered, Products};
 use crate::circuits::Evaluation;
-use crate::{Link, Shape};
+use crate::{Form, Link, Shape};
 
 /// The formulas of [`super::Two`].
 #[derive(Default)]
@@ -160,14 +162,18 @@ impl TwoCosts {
         cost
     }
 
+    /// Keys for oblivious linear evaluation, unless there are some.
+    fn keys(&mut self) -> Traffic {
+        let first = !std::mem::replace(&mut self.evaluates, true);
+        self.processor.add(Work::ProductKeys, first.into());
+        if first { ole::setup_cost() } else { Traffic::default() }
+    }
+
     /// Products of `bytes` bytes by oblivious linear evaluation.
     pub(super) fn evaluated(&mut self, products: usize, bytes: usize) -> Cost {
-        let first = !std::mem::replace(&mut self.evaluates, true);
-        let setup = if first { ole::setup_cost() } else { Traffic::default() };
-        let evaluations = products * multiply::evaluations(8 * bytes);
-        self.processor.add(Work::ProductKeys, first.into());
+        let evaluations = products * strategy::evaluations(8 * bytes);
         self.processor.add(Work::Product, evaluations);
-        let mut cost = in_direction(0, setup + ole::cost(evaluations));
+        let mut cost = in_direction(0, self.keys() + ole::cost(evaluations));
         cost += self.bit_products(&[evaluations], &[[true; NODES]], bytes);
         cost
     }
@@ -289,6 +295,18 @@ impl Costs for TwoCosts {
             return both(0, 0);
         }
         if strategy::evaluates(products) { self.evaluated(products, bytes) } else { self.transferred(products, bytes) }
+    }
+
+    fn is_whole(form: &Form, bytes: usize) -> bool {
+        strategy::multiplies_matrices(form, bytes)
+    }
+
+    fn whole(&mut self, forms: &[Form], bytes: usize) -> (Cost, u64) {
+        let (sizes, bits): (Vec<Sizes>, _) = (forms.iter().map(sizes).collect(), 8 * bytes as u32);
+        let work = matrices::work(&sizes, bits);
+        self.processor.add(Work::MatrixPolynomial, work.polynomials);
+        self.processor.add(Work::MatrixProduct, work.products);
+        (in_direction(0, self.keys() + matrices::cost(&sizes, bits)), work.memory as u64)
     }
 
     fn inject(&mut self, rows: &[usize], bytes: usize) -> Cost {

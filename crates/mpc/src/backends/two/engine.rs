@@ -1,5 +1,6 @@
 //! The engine's trait: every operation of [`Backend`] and the function that runs it.
 
+use tacit_math::matrix::Element;
 use tacit_math::{Plane, Ring, ring};
 use tacit_net::{PartyId, Session};
 
@@ -11,9 +12,12 @@ use super::strategy::{self, Way};
 use super::{NODES, TwoCosts};
 use crate::backends::components::exactly;
 use crate::backends::{Components, Costs, Networked};
+use crate::bilinear;
 use crate::circuits::{Evaluation, Function};
 use crate::ops::nonzero_digits;
-use crate::{Apart, Backend, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split};
+use crate::{
+    Apart, Backend, Bilinear, Block, Linear, LinearScan, Link, Permit, Result, Rows, Shape, SharedTypes, Split,
+};
 
 impl Networked for Two {
     const NAME: &'static str = "two";
@@ -152,6 +156,16 @@ impl Backend for Two {
         terms: &[Vec<(&Self::Vector<R>, &Self::Vector<R>)>],
     ) -> Result<Vec<Self::Vector<R>>> {
         self.inner_products_of_vectors(terms)
+    }
+
+    fn bilinear<R: Element>(&mut self, products: &[Bilinear<'_, Self::Vector<R>>]) -> Result<Vec<Self::Vector<R>>> {
+        bilinear::in_two_ways(
+            self,
+            products,
+            |form| strategy::multiplies_matrices(form, size_of::<R>()),
+            |b, whole| b.products_of_matrices(whole),
+            |b, others| bilinear::by_inner_products(others, |terms| b.inner_products(terms)),
+        )
     }
 
     fn select<R: Ring>(&mut self, bits: &[&Self::Bits], x: &[&Self::Vector<R>]) -> Result<Vec<Self::Vector<R>>> {

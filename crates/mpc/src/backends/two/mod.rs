@@ -16,6 +16,7 @@
 //! |---|---|---|---|---|
 //! | AND | [`products::and`] | | conjunction of planes | [`lookups::conjunction`] |
 //! | inner products | [`products::multiply`] | | carries of sums | [`lookups::carry`] |
+//! | matrices, convolutions | [`products::matrices`] | | | |
 //! | injection | [`products::inject`] | | streamed digits of both | [`lookups::table`] |
 //! | selection | [`products::select`] | | element chosen by a digit | [`lookups::choose`] |
 //! | products with scans | [`products::scan`] | | whole circuit | [`garbled`] |

@@ -49,6 +49,10 @@ pub enum Work {
     Product,
     /// A bit of one direction of a product by OTs of the stock, beyond the OT.
     ProductBit,
+    /// A polynomial modulo one prime in a product of matrices: of a request, a block or an answer.
+    MatrixPolynomial,
+    /// The product of two of them.
+    MatrixProduct,
     /// An AND of a garbled circuit.
     GarbledAnd,
     /// An input of a garbled circuit by OT.
@@ -91,6 +95,9 @@ const MEASURED: [(Work, u64); WORKS] = [
     (Work::ProductKeys, 17_000_000_000),
     (Work::Product, 240_000),
     (Work::ProductBit, 8_000),
+    // tacit-bench arrays --only matrix
+    (Work::MatrixPolynomial, 42_000_000),
+    (Work::MatrixProduct, 10_000_000),
     // tacit-bench garbling
     (Work::GarbledAnd, 12_000),
     (Work::GarbledInput, 4_000),

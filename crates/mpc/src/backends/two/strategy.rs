@@ -9,11 +9,14 @@
 //! everywhere.
 
 use tacit_math::plane::words_for;
+use tacit_ot::ole::{self, matrices};
 use tacit_ot::silent::lookup;
 
 use super::lookups::{ENTRIES, table};
 use super::prices::Work;
+use super::products::matrices::sizes;
 use super::terms::{Price, Terms, is_fast, streams};
+use crate::Form;
 use crate::circuits::Function;
 
 /// The least number of silent lookups that are made. An extension of silent OT begins with trees whose traffic does not
@@ -90,6 +93,21 @@ pub(super) fn chooses(rows: usize, values: usize) -> bool {
 /// Whether `products` products are made by oblivious linear evaluation.
 pub(super) fn evaluates(products: usize) -> bool {
     products >= MANY
+}
+
+/// The evaluations that a product of `bits` bits takes.
+pub(super) fn evaluations(bits: usize) -> usize {
+    if bits > 64 { 3 } else { 1 }
+}
+
+/// Whether a map over a ring of `bytes` bytes an element is made as a product of matrices. It is if that takes many
+/// products one by one, and no fewer bytes. Matrices take no more rounds than many products, and no link changes bytes.
+pub(super) fn multiplies_matrices(form: &Form, bytes: usize) -> bool {
+    let sizes = sizes(form);
+    let products = sizes.rows * sizes.inner * sizes.columns;
+    let evaluations = products * evaluations(8 * bytes);
+    let one_by_one = || ole::cost(evaluations).sender + (evaluations * bytes) as u64;
+    evaluates(products) && matrices::cost(&[sizes], 8 * bytes as u32).sender <= one_by_one()
 }
 
 /// Bytes of a garbled AND.
@@ -194,10 +212,12 @@ mod tests {
     use tacit_ot::Adversary;
     use tacit_ot::silent::cot;
 
-    use super::{Function, LEAST, MANY, Terms, Way, Work, carries, conjunction, is_fast, looks_up, lookup};
-    use crate::Link;
+    use super::{
+        Function, LEAST, MANY, Terms, Way, Work, carries, conjunction, is_fast, looks_up, lookup, multiplies_matrices,
+    };
     use crate::backends::two::costs::TwoCosts;
     use crate::backends::two::prices::Prices;
+    use crate::{Link, MatrixProduct};
     use tacit_net::{Cost, Traffic};
 
     const COMPARISON: Function = Function::LessThan { width: 32 };
@@ -309,6 +329,15 @@ mod tests {
         let most = if tacit_net::VERSION.ends_with("heavier-noise") { 2 * LEAST } else { LEAST };
         assert!(2.0 * lookups(most / 2) < ands(most));
         assert!(2.0 * lookups(LEAST / 16) > ands(LEAST / 8));
+    }
+
+    #[test]
+    fn few_products_and_thin_ones_are_made_one_by_one() {
+        let whole = |sizes, bytes| multiplies_matrices(&MatrixProduct::new(&(), &(), sizes).bilinear().form, bytes);
+        for bytes in [8, 16] {
+            assert!(whole([512; 3], bytes) && whole([1, 128, 128], bytes) && whole([1 << 20, 4, 1], bytes));
+            assert!(!whole([20; 3], bytes) && !whole([1, MANY - 1, 1], bytes) && !whole([0, 1 << 20, 1], bytes));
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ pub(super) mod batches;
 pub(super) mod bit_product;
 pub(super) mod convert;
 pub(super) mod inject;
+pub(super) mod matrices;
 pub(super) mod multiply;
 pub(super) mod scan;
 pub(super) mod select;

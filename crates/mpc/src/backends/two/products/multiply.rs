@@ -38,11 +38,6 @@ use crate::backends::two::transfers::Stock;
 use crate::backends::two::{NODES, Share, Two, strategy};
 use crate::backends::wire::{Outgoing, recv_cells};
 
-/// The evaluations that a product of `bits` bits takes.
-pub(in crate::backends::two) fn evaluations(bits: usize) -> usize {
-    if bits > 64 { 3 } else { 1 }
-}
-
 /// The OTs of each direction that `products` products of `bits` bits take: whole words of choices.
 pub(in crate::backends::two) fn transfers(products: usize, bits: usize) -> usize {
     (products * bits).next_multiple_of(64)
@@ -85,21 +80,24 @@ impl Two {
         Ok(terms.iter().map(inner_product).collect())
     }
 
+    /// The state of oblivious linear evaluation, to be put back; keys are made for the first.
+    pub(super) fn evaluator(&mut self) -> Result<Ole> {
+        if let Some(ole) = self.ole.take() {
+            return Ok(ole);
+        }
+        let peer = self.peer();
+        self.session.enter("keys");
+        let keys = Ole::setup(&mut self.session, peer);
+        self.session.leave();
+        Ok(keys?)
+    }
+
     /// Shares of the cross products, from evaluations.
     fn evaluated<R: Ring>(&mut self, pairs: &Pairs<'_, R>) -> Result<Vec<R>> {
-        let peer = self.peer();
-        let mut ole = match self.ole.take() {
-            Some(ole) => ole,
-            None => {
-                self.session.enter("keys");
-                let keys = Ole::setup(&mut self.session, peer);
-                self.session.leave();
-                keys?
-            }
-        };
+        let mut ole = self.evaluator()?;
         let mut columns = [Vec::new(), Vec::new()];
         for &(x, y) in pairs {
-            let halves: &[[Half<R>; 2]] = match evaluations(R::BITS as usize) {
+            let halves: &[[Half<R>; 2]] = match strategy::evaluations(R::BITS as usize) {
                 1 => &[[low, low]],
                 _ => &[[low, low], [low, high], [high, low]],
             };
@@ -120,7 +118,7 @@ impl Two {
         let wraps = BitProduct { rows: count, bits: Some(&bits), elements: Some(wraps) };
         let mut products: Vec<R> = self.bit_products(&[wraps])?.pop().expect("one vector for one");
         products.iter_mut().zip(shares).for_each(|(product, share)| *product = product.add(share));
-        if evaluations(R::BITS as usize) == 1 {
+        if strategy::evaluations(R::BITS as usize) == 1 {
             return Ok(products);
         }
         // Step 3.

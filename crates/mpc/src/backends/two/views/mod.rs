@@ -8,6 +8,7 @@
 
 mod faults;
 mod gates;
+mod matrices;
 mod moves;
 mod numbers;
 mod streamed;

@@ -1,0 +1,155 @@
+//! The answerer: multiplies encrypted blocks by blocks of its matrix, adds them up, masks the sums, and hides what they
+//! were made of.
+
+use tacit_math::ntt::{DEGREE, PRIME_BITS};
+use tacit_math::{Ring, lanes};
+use zeroize::Zeroizing;
+
+use super::super::answer::Answerer;
+use super::super::planes::{pack, unpack_residues};
+use super::super::sample::{digits, errors, ternary, uniform};
+use super::base::{Base, FLOOD_DIGITS, Halves, halves, padded};
+
+/// Factors that are transformed before they meet the requests: products are reduced together.
+const AT_ONCE: usize = 4;
+
+/// A request: for each prime the values of b and of a.
+pub(super) type Request = Vec<[Vec<u64>; 2]>;
+
+/// What one answer is drawn from, and the places of its results.
+struct Drawn<'a> {
+    places: &'a [usize],
+    /// u and e''.
+    ternary: Zeroizing<Vec<u64>>,
+    error: Zeroizing<Vec<u64>>,
+    /// f, as digits.
+    flood: [Zeroizing<Vec<u64>>; FLOOD_DIGITS],
+    /// The remainders of the masks, as halves.
+    masks: Halves,
+}
+
+/// A block polynomial of which these are the coefficients, at their places below a length and zero elsewhere.
+pub(super) fn factor<R: Ring>(base: &Base, length: usize, block: impl Iterator<Item = (usize, R)>) -> Halves {
+    let mut y = base.zeros(padded(length));
+    for (place, number) in block {
+        y.iter_mut().zip(halves(number)).for_each(|(y, half)| y[place] = half);
+    }
+    y
+}
+
+impl Answerer {
+    /// Reads a request. None if it has numbers that are no residues.
+    pub(super) fn read(&mut self, base: &Base, mut message: &[u8]) -> Option<Request> {
+        assert_eq!(message.len(), base.request(), "a whole request");
+        let residues = (0..base.limbs.len()).map(|limb| {
+            let number = base.prime(limb).number();
+            let mut values = [(); 2].map(|()| vec![0; DEGREE]);
+            let fits = unpack_residues(&mut message, number, &mut values[0]);
+            uniform(&mut self.public, number, &mut values[1]);
+            fits.then_some(values)
+        });
+        residues.collect()
+    }
+
+    /// For each row of requests the sum of its requests times the factors, as a message that has the coefficients at
+    /// the given places alone; and their masks.
+    pub(super) fn answer_blocks<R: Ring>(
+        &mut self,
+        base: &Base,
+        requests: &[Vec<Request>],
+        factors: &[Halves],
+        places: &[Vec<usize>],
+    ) -> Vec<(Vec<u8>, Vec<R>)> {
+        let masks: Vec<Vec<R>> = places.iter().map(|places| self.secret.vector(places.len())).collect();
+        let drawn: Vec<Drawn<'_>> =
+            places.iter().zip(&masks).map(|(places, masks)| self.draw(base, places, masks)).collect();
+        let limbs = lanes::map(true, (0..base.limbs.len()).collect(), |limb| {
+            self.residues(base, limb, (requests, factors), &drawn)
+        });
+        let mut rows: Vec<[Vec<Vec<u64>>; 2]> = drawn.iter().map(|_| Default::default()).collect();
+        for of_rows in limbs {
+            for (row, polynomials) in rows.iter_mut().zip(of_rows) {
+                row.iter_mut().zip(polynomials).for_each(|(limbs, polynomial)| limbs.push(polynomial));
+            }
+        }
+        let message = |mut polynomials: [Vec<Vec<u64>>; 2]| {
+            polynomials.iter_mut().for_each(|c| base.divide(c));
+            let [c_0, c_1] = &polynomials;
+            let mut message = Vec::new();
+            for polynomial in c_0.iter().zip(c_1).flat_map(|(c_0, c_1)| [c_0, c_1]) {
+                pack(polynomial, PRIME_BITS, &mut message);
+            }
+            message
+        };
+        lanes::map(true, rows, message).into_iter().zip(masks).collect()
+    }
+
+    fn draw<'a, R: Ring>(&mut self, base: &Base, places: &'a [usize], masks: &[R]) -> Drawn<'a> {
+        let length = padded(places.len());
+        let fresh = |length: usize| Zeroizing::new(vec![0; length]);
+        let mut drawn = Drawn {
+            places,
+            ternary: fresh(DEGREE),
+            error: fresh(DEGREE),
+            flood: std::array::from_fn(|_| fresh(length)),
+            masks: base.zeros(length),
+        };
+        ternary(&mut self.secret, &mut drawn.ternary);
+        errors(&mut self.secret, &mut drawn.error);
+        drawn.flood.iter_mut().for_each(|words| digits(&mut self.secret, base.flood_bits, words));
+        for (i, &mask) in masks.iter().enumerate() {
+            drawn.masks.iter_mut().zip(base.remainder(mask)).for_each(|(words, half)| words[i] = half);
+        }
+        drawn
+    }
+
+    /// Modulo one prime: for each row the coefficients of c_0 that are told, and all of c_1.
+    fn residues(
+        &self,
+        base: &Base,
+        limb: usize,
+        (requests, factors): (&[Vec<Request>], &[Halves]),
+        drawn: &[Drawn<'_>],
+    ) -> Vec<[Vec<u64>; 2]> {
+        let (prime, place) = (base.prime(limb), base.limbs[limb]);
+        let mut sums: Vec<[Vec<u64>; 2]> = drawn.iter().map(|_| [(); 2].map(|()| vec![0; DEGREE])).collect();
+        let mut y: [Zeroizing<Vec<u64>>; AT_ONCE] = std::array::from_fn(|_| Zeroizing::new(vec![0; DEGREE]));
+        for (part, factors) in factors.chunks(AT_ONCE).enumerate() {
+            for (y, factor) in y.iter_mut().zip(factors) {
+                y.fill(0);
+                base.add_plain(limb, &mut y[..factor[0].len()], factor);
+                prime.forward(y);
+            }
+            for (sums, requests) in sums.iter_mut().zip(requests) {
+                let requests = &requests[part * AT_ONCE..][..factors.len()];
+                for (side, sum) in sums.iter_mut().enumerate() {
+                    let pair = |i: usize| [&requests[i][limb][side][..], &y[i][..]];
+                    match factors.len() {
+                        AT_ONCE => prime.add_products(sum, std::array::from_fn::<_, AT_ONCE, _>(pair)),
+                        few => (0..few).for_each(|i| prime.add_products(sum, [pair(i)])),
+                    }
+                }
+            }
+        }
+        // The encryption of zero times u; then what is told of c_0, masked and with its noise, and c_1 with its error.
+        let end = |(mut c, drawn): ([Vec<u64>; 2], &Drawn<'_>)| {
+            let mut u = Zeroizing::new(vec![0; DEGREE]);
+            prime.add(&mut u, &drawn.ternary);
+            prime.forward(&mut u);
+            for (c, zero) in c.iter_mut().zip(&self.zero[place]) {
+                prime.add_products(c, [[zero, &u]]);
+                prime.backward(c, base.plain_scale(limb));
+            }
+            let [product, mut c_1] = c;
+            prime.add(&mut c_1, &drawn.error);
+            let mut c_0: Vec<u64> = drawn.places.iter().map(|&place| product[place]).collect();
+            c_0.resize(padded(c_0.len()), 0);
+            let mut f = Zeroizing::new(vec![0; c_0.len()]);
+            base.flood(limb, &mut f, drawn.flood.each_ref().map(|words| &words[..]));
+            prime.add(&mut c_0, &f);
+            base.add_rounded(limb, &mut c_0, &drawn.masks);
+            [c_0, c_1]
+        };
+        sums.into_iter().zip(drawn).map(end).collect()
+    }
+}
