@@ -30,9 +30,14 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.fixture(autouse=True)
 def the_environment_as_it_was() -> Iterator[None]:
-    """A variable that a test leaves behind would reach the commands of every later test of this process."""
-    before = dict(os.environ)
+    """A variable that a test leaves behind would reach the commands of every later test of this process.
+
+    So would the mask of files' modes, which commands narrow for their own process.
+    """
+    before, mask = dict(os.environ), os.umask(0o022)
+    os.umask(mask)
     yield
+    os.umask(mask)
     after = dict(os.environ)
     os.environ.clear()
     os.environ.update(before)
