@@ -93,11 +93,11 @@ pub trait Costs: Default {
     fn bilinear(&mut self, _lengths: &[[usize; 3]], _bytes: usize) -> Option<Cost> {
         None
     }
-    /// Whether an engine that makes others of inner products makes a map as a whole.
+    /// Whether an engine computes a map as one product of matrices, and not as inner products.
     fn is_whole(_form: &Form, _bytes: usize) -> bool {
         false
     }
-    /// What such maps cost together, and the bytes that a node has for them beside all columns.
+    /// The cost of several maps as products of matrices, and the bytes of memory at a node beside all columns.
     fn whole(&mut self, _forms: &[Form], _bytes: usize) -> (Cost, u64) {
         unreachable!("this engine makes no map as a whole")
     }

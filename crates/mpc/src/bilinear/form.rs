@@ -1,4 +1,4 @@
-//! Which map of two vectors it is, and which elements meet in it.
+//! The kinds of bilinear maps, and the pairs of elements that each kind multiplies.
 
 use tacit_math::matrix::{self, Convolution, Element, View};
 

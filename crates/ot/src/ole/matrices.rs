@@ -109,7 +109,7 @@ pub struct Product<'a, R> {
     pub right: &'a (dyn Fn(usize, usize) -> R + Sync),
 }
 
-/// What security follows from, for recomputing it.
+/// The parameters from which bits of security are recomputed.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Parameters {
     /// N, the dimension of the ring.
@@ -132,7 +132,7 @@ pub fn parameters(bits: u32) -> Parameters {
     Parameters { degree: DEGREE, bits, log2_modulus, log2_kept, log2_flood, requests: UNIT_REQUESTS }
 }
 
-/// What products take of a processor and of memory at each party.
+/// Processor time and memory of products at each party.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
     /// Polynomials modulo one prime: of requests, blocks and answers.

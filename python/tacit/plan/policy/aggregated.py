@@ -7,7 +7,7 @@ from typing import Final
 
 from tacit.plan.algebra.relations import AggregateFunction, Aggregation
 from tacit.plan.facts.terms import ColumnTerms, Function
-from tacit.plan.policy.chosen import is_chosen
+from tacit.plan.policy.chosen import atoms_of, by_table, is_chosen
 from tacit.plan.policy.determined import closed, has_row, units_named
 from tacit.plan.policy.exposure import floor_of, terms_of
 from tacit.plan.policy.expressions import turned
@@ -220,14 +220,12 @@ def _branched(
     """
     if function == "count":
         return NOTHING
-    tables = {each.number: each.table.name for each in below.one | below.many}
-    told = {(tables.get(number), name) for number, name in below.branched | found.tested}
+    told = by_table(below.branched | found.tested, below)
     return frozenset(
         replace(item, role="floor", function=None, detail="branched", position=each.position or item.position)
         for item in ordered(found.items)
         if item.instance in merged and item.role in ("value", "aggregate") and item.column is not None
-        for same in [closed(frozenset({(item.instance.number, item.column)}), below.met)]
-        if any((tables.get(number), name) in told for number, name in same)
+        if not by_table(atoms_of(frozenset({item})), below).isdisjoint(told)
     )
 
 
@@ -333,7 +331,7 @@ def _equals_known(item: Item, who: str, below: State) -> bool:
         each = instances.get(atom[0], item.instance)
         return each in below.many or knows(each.table, atom[1] or None, who)
 
-    made = (atom for one, with_it in below.computed if one in same for atom in with_it)
+    made = (atom for one, with_it in below.compared if one in same for atom in with_it)
     return any(known(atom) for atom in (*same, *made) if atom[0] != mine[0])
 
 

@@ -27,7 +27,7 @@ def atoms_of(items: Items) -> Atoms:
     return frozenset((each.instance.number, each.column or "") for each in items)
 
 
-def together(parts: Iterable[Derived], units: frozenset[Instance] = frozenset()) -> frozenset[Atoms]:
+def read_together(parts: Iterable[Derived], units: frozenset[Instance] = frozenset()) -> frozenset[Atoms]:
     """What is read together: all that keys of a join, a condition or a computed value derive from.
 
     units: instances of which a row is a whole unit, so that no row of theirs stands beside others of the unit.
@@ -40,10 +40,16 @@ def together(parts: Iterable[Derived], units: frozenset[Instance] = frozenset())
 def compared(parts: Iterable[Derived]) -> frozenset[tuple[Atom, Atoms]]:
     """Each column of a condition or of an equality of keys, and the others that it is compared with there.
 
-    Who knows the others may know the column, too: from an equality, or from two inequalities.
+    Who knows one of the others may know the column, too: from an equality, or from two inequalities.
     """
     found = frozenset[Atom]().union(*(atoms_of(each.items) for each in parts))
     return frozenset((each, found - {each}) for each in found if len(found) > 1)
+
+
+def by_table(atoms: Atoms, state: State) -> frozenset[tuple[str | None, str]]:
+    """Columns, and what joins make equal, by the names of their tables: instances of one have the same values."""
+    tables = {each.number: each.table.name for each in state.one | state.many}
+    return frozenset((tables.get(number), name) for number, name in closed(atoms, state.met) if name)
 
 
 def is_chosen(other: Instance, one: Instance, state: State, recipients: tuple[str, ...]) -> bool:

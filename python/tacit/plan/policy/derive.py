@@ -38,7 +38,7 @@ from tacit.plan.algebra.relations import (
 from tacit.plan.facts.catalog import Catalog, KeptColumn, KeptTable, Table
 from tacit.plan.facts.deliveries import delivered_table
 from tacit.plan.facts.fields import column, columns_of, names
-from tacit.plan.policy.chosen import atoms_of, compared, together
+from tacit.plan.policy.chosen import atoms_of, compared, read_together
 from tacit.plan.policy.constants import unchanged
 from tacit.plan.policy.expressions import Expressions, turned
 from tacit.plan.policy.grouped import all_seen, grouped
@@ -167,8 +167,8 @@ class Derivation:
         parts = conjuncts(predicate)
         whole = replace(
             below,
-            read=below.read.union(*(together(self._read(each, below), below.whole) for each in parts)),
-            computed=below.computed.union(*(compared(self._read(each, below)) for each in parts)),
+            read=below.read.union(*(read_together(self._read(each, below), below.whole) for each in parts)),
+            compared=below.compared.union(*(compared(self._read(each, below)) for each in parts)),
             branched=below.branched.union(*(self._branches(each, below) for each in parts)),
         )
         return whole.over(Filter(below.relation, predicate), found)
@@ -216,8 +216,8 @@ class Derivation:
         return replace(
             below.over(Project(below.relation, written), beyond | blended),
             columns=columns,
-            read=below.read.union(*(together(self._read(each, below), below.whole) for _, each in written)),
-            computed=below.computed.union(
+            read=below.read.union(*(read_together(self._read(each, below), below.whole) for _, each in written)),
+            compared=below.compared.union(
                 *(compared(self._read(part, below)) for each in hidden for part in conjuncts(each))
             ),
         )

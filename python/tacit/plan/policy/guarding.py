@@ -9,8 +9,7 @@ from tacit.plan.algebra.types import Boolean
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.fields import column
 from tacit.plan.facts.terms import Small
-from tacit.plan.policy.chosen import atoms_of
-from tacit.plan.policy.determined import closed
+from tacit.plan.policy.chosen import atoms_of, by_table
 from tacit.plan.policy.exposure import floor_of
 from tacit.plan.policy.guards import Floor, Guard, Hidden, Refined
 from tacit.plan.policy.offers import knows, protected
@@ -41,11 +40,9 @@ def guard_of(
 
 def _adds_keys(relation: Aggregate, below: State) -> bool:
     """Whether an aggregate is of what keys of groups tell: a row of several small groups tells of those of one."""
-    tables = {each.number: each.table.name for each in below.one | below.many}
 
-    def named(columns: Iterable[str]) -> set[tuple[str | None, str]]:
-        found = closed(atoms_of(union(below.columns[each].items for each in columns)), below.met)
-        return {(tables.get(number), name) for number, name in found if name}
+    def named(columns: Iterable[str]) -> frozenset[tuple[str | None, str]]:
+        return by_table(atoms_of(union(below.columns[each].items for each in columns)), below)
 
     summed = (each.column for each in relation.aggregations if each.function not in ("count", "count_rows"))
     return not named(relation.keys).isdisjoint(named(each for each in summed if each is not None))

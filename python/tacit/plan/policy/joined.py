@@ -10,8 +10,7 @@ from typing import Final
 from tacit.plan.algebra.relations import Broadcast, FullJoin, Join
 from tacit.plan.facts.catalog import Catalog
 from tacit.plan.facts.uniqueness import is_unique
-from tacit.plan.policy.chosen import compared, multipliers
-from tacit.plan.policy.chosen import together as read_together
+from tacit.plan.policy.chosen import compared, multipliers, read_together
 from tacit.plan.policy.exposure import terms_of
 from tacit.plan.policy.expressions import Expressions, met_names, placed, turned
 from tacit.plan.policy.offers import protected
@@ -48,7 +47,7 @@ def met_by(state: State, pairs: Sequence[tuple[Derived, Derived]]) -> State:
     return replace(
         state,
         met=state.met | copies(pairs),
-        computed=state.computed.union(*(compared(each) for each in pairs if not (each[0].copies and each[1].copies))),
+        compared=state.compared.union(*(compared(each) for each in pairs if not (each[0].copies and each[1].copies))),
         read=state.read.union(*map(read_together, pairs)),
         branched=state.branched.union(*(each.branched for pair in pairs for each in pair)),
     )

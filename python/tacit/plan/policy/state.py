@@ -137,7 +137,7 @@ class State:
     limited: instances of whose rows a LIMIT says how many there are. repeated: instances whose rows others repeat, and
     by which. identity: instances of whose rows each is in at most one row. units: instances that were grouped by unit.
     whole: those of them that have one row for each unit. equal: columns that joins make equal. met: these, and those
-    that do where rows have a match. computed: columns, each with those that a condition or a computed key compares it
+    that do where rows have a match. compared: columns, each with those that a condition or a computed key compares it
     with. read: columns that are read together, by keys of joins, conditions or computed values. branched: columns of
     whose values a condition or a key leaves more, or less, than an interval. sums: of all guarded aggregations.
     """
@@ -156,7 +156,7 @@ class State:
     whole: frozenset[Instance] = frozenset()
     equal: frozenset[tuple[Atom, Atom]] = frozenset()
     met: frozenset[tuple[Atom, Atom]] = frozenset()
-    computed: frozenset[tuple[Atom, frozenset[Atom]]] = frozenset()
+    compared: frozenset[tuple[Atom, frozenset[Atom]]] = frozenset()
     read: frozenset[frozenset[Atom]] = frozenset()
     branched: frozenset[Atom] = frozenset()
     guards: tuple[Guard, ...] = ()

@@ -57,7 +57,7 @@ def together(one: State, other: State) -> State:
         whole=one.whole | other.whole,
         equal=one.equal | other.equal,
         met=one.met | other.met,
-        computed=one.computed | other.computed,
+        compared=one.compared | other.compared,
         read=one.read | other.read,
         branched=one.branched | other.branched,
         guards=(*one.guards, *other.guards),
