@@ -47,13 +47,15 @@ class Waiting:
             self.tell_failure(error)
             raise
 
-    def tell_failure(self, error: BaseException, reason: str | None = None) -> None:
+    def tell_failure(
+        self, error: BaseException, reason: str | None = None, agreed: Mapping[str, str] | None = None
+    ) -> None:
         """Tell those that wait now that this party cannot take part, with the kind of the reason and the table.
 
-        reason: another one, in public words.
+        reason: another one, in public words. agreed: what this party has started, for peers to see what differs.
         """
         if self.seconds is not None:
-            own = Status.of(self.members, STOPPED, reason or self._reason(error))
+            own = Status.of(self.members, STOPPED, reason or self._reason(error), agreed)
             tell_stopped(self.members, self.me, self.others, own, self.linger)
 
     def gather(self) -> None:
@@ -67,7 +69,7 @@ class Waiting:
                 )  # fmt: skip
             except RunError as error:
                 if error.fault is Fault.PEER:  # those that come later do not hear it from who has ended
-                    self.tell_failure(error, error.sentence.partition(":")[0])
+                    self.tell_failure(error, error.sentence.partition(":")[0], self.agreed)
                 raise
 
     def _missing(self, names: list[str]) -> None:
