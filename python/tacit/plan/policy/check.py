@@ -18,6 +18,7 @@ from tacit.plan.facts.sources import Use
 from tacit.plan.facts.table_arrays import offered_array
 from tacit.plan.policy.allowed import allowances
 from tacit.plan.policy.derive import derived
+from tacit.plan.policy.form import problems_of_form
 from tacit.plan.policy.guarded import guarded, notice
 from tacit.plan.policy.guards import Guard
 from tacit.plan.policy.levels import with_sums_of_groups
@@ -85,6 +86,8 @@ def _judged(relation: Relation, tables: list[Table], catalog: Catalog, recipient
     if problems:
         raise PolicyRefusal(problems)
     guards = tuple(dict.fromkeys(_placed(each, state.relation) for each in state.guards))
+    if problems := problems_of_form(guards, catalog, recipients):
+        raise PolicyRefusal(problems)
     # Without guards nothing reads the conditions that the derivation has put beside the query's own columns.
     whole = _with_guards(state.relation, guards, catalog, recipients) if guards else relation
     ruling = Ruling(allowances(state, recipients), notice(guards), _refusing(tables))

@@ -1,0 +1,259 @@
+"""The form of questions beneath a guard: a second check, by their shape, of what ``derive`` has allowed.
+
+A guard counts units. It holds the floor if each unit adds to an answer what owners' data alone say of it. So
+
+1. rows that a recipient knows stand beside hidden rows by joins and conditions alone. Before the guard, rows of both are
+   taken together within a unit only, and by what the recipient knows of that unit;
+2. rows that a recipient knows, and all that is read together with them, meet one hidden column, or columns of which
+   each unit has one value;
+3. each hidden row stands beside one row at most of each table that a recipient knows, or its owner lists the weights;
+4. values that a recipient knows are added up over hidden rows only where the owner lists them;
+5. a condition, and a key of groups, is of what a recipient knows or of what is hidden; one of both is where the owner
+   lets the two columns meet;
+6. a column whose values are added up, or shown, is tested by intervals of itself alone, by which no value can be told
+   from those beside it.
+
+What a recipient knows is then a function of one hidden value of each row. It decides in which group a unit's rows
+are, and in none how much they add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tacit.plan.algebra.refusals import Position
+from tacit.plan.algebra.relations import Aggregation
+from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.policy.guards import Guard
+from tacit.plan.policy.offers import knows, protected, wholly_open
+from tacit.plan.policy.refusal import Problem, Rule
+from tacit.plan.policy.shapes import (
+    NO_SOURCES,
+    Leaf,
+    Read,
+    Shape,
+    Shapes,
+    Source,
+    Sources,
+    Step,
+    closed,
+    extended,
+    names_a_row,
+)
+
+ADDING = ("sum", "count", "count_rows", "middle", "ranked")
+"""Aggregates that change where rows are repeated."""
+OF_VALUES = ("sum", "sum_distinct", "min", "max", "middle", "ranked")
+"""Aggregates that are made of values, and no numbers of rows."""
+
+
+def problems_of_form(guards: Iterable[Guard], catalog: Catalog, recipients: tuple[str, ...]) -> tuple[Problem, ...]:
+    """Where the rows beneath a guard are in no form that it can answer for."""
+    guards = list(guards)
+    aggregates = frozenset(each.aggregate for each in guards)
+    found: dict[Problem, None] = {}
+    for guard in guards:
+        shape = Shapes(catalog, aggregates).of(guard.aggregate.input)
+        for table in _ruled(shape, recipients):
+            form = _Form(shape, guard, table, tuple(each for each in recipients if each != table.owner))
+            found |= dict.fromkeys(form.problems())
+    return tuple(found)
+
+
+def _ruled(shape: Shape, recipients: tuple[str, ...]) -> list[Table]:
+    tables = {each.table.name: each.table for each in sorted_leaves(shape) if each.table is not None}
+    return [each for each in tables.values() if protected(each, recipients) and not wholly_open(each, recipients)]
+
+
+def sorted_leaves(shape: Shape) -> list[Leaf]:
+    """In the one order in which all parties go through them."""
+    return sorted(shape.leaves, key=lambda each: each.number)
+
+
+@dataclass(frozen=True)
+class _Form:
+    """The rows beneath a guard as the owner of one table has to see them. others: recipients but that owner."""
+
+    shape: Shape
+    guard: Guard
+    table: Table
+    others: tuple[str, ...]
+
+    def problems(self) -> Iterator[Problem]:
+        """What is not in the form."""
+        yield from self._together()
+        yield from self._tied()
+        yield from self._repeated()
+        yield from self._weighted()
+        yield from self._mixed()
+        yield from self._tested()
+
+    @property
+    def _own(self) -> list[Leaf]:
+        return [each for each in sorted_leaves(self.shape) if each.table == self.table]
+
+    @property
+    def _beside(self) -> list[Leaf]:
+        """Leaves of other tables whose rows are known and stand beside rows of this one."""
+        pairs = self.shape.beside
+        known = [each for each in sorted_leaves(self.shape) if each.table != self.table and self._knows_rows(each)]
+        return [each for each in known if any((each, own) in pairs for own in self._own)]
+
+    def _knows_rows(self, leaf: Leaf) -> bool:
+        return leaf.table is None or any(knows(leaf.table, None, each) for each in self.others)
+
+    def _knows(self, source: Source) -> bool:
+        table = self._leaves[source[0]].table
+        return table is None or any(knows(table, source[1] or None, each) for each in self.others)
+
+    @property
+    def _leaves(self) -> dict[int, Leaf]:
+        return {each.number: each for each in self.shape.leaves}
+
+    def _of_unit(self, own: Leaf) -> Sources:
+        """The hidden columns of which each unit has one value."""
+        named = self.table.terms.unit if self.table.terms else ()
+        unit = frozenset((own.number, each) for each in named or [each.field.name for each in self.table.columns])
+        return extended(unit, self.shape.leaves - {*self._beside}, self.shape)
+
+    def _together(self) -> Iterator[Problem]:
+        known = [each for each in sorted_leaves(self.shape) if each.table != self.table and self._knows_rows(each)]
+        for step in self.shape.steps:
+            own = [each for each in self._own if each in step.leaves]
+            others = [each for each in known if each in step.leaves]
+            if not own or not others:
+                continue
+            if not all(self._is_of_units(step, each, others) for each in own):
+                sentence = f"{step.name} takes rows of {self.table.name} and of {_named(others[0])} together"
+                yield self._problem("repeats", sentence, step.position)
+
+    def _is_of_units(self, step: Step, own: Leaf, known: list[Leaf]) -> bool:
+        """Whether rows of one unit each are taken together, beside known rows that are the same for all of them."""
+        of_unit = self._of_unit(own)
+        whole = all((each, own) in self.shape.beside for each in known)
+        met = NO_SOURCES.union(*(each.sources for each in self._met()))
+        return whole and step.by is not None and step.by <= closed(of_unit, self.shape) and met <= of_unit
+
+    def _tied(self) -> Iterator[Problem]:
+        """Known rows that meet columns of which a unit has several values, and something else beside."""
+        for own in self._own:
+            of_unit = self._of_unit(own)
+            for read in self._met():
+                several = sorted(read.sources - of_unit)
+                ways = {closed(frozenset({each}), self.shape) for each in several}
+                if several and (len(ways) > 1 or read.sources & of_unit):
+                    sentence = f"known rows meet {self._name(several[0])} and another column beside, and so choose rows"
+                    yield self._problem("weights", f"{sentence} of each unit of {self.table.name}", read.position)
+
+    def _met(self) -> list[Read]:
+        """Of known rows that are read together, directly or by others, the hidden columns that they meet."""
+        found: list[tuple[frozenset[int], Read]] = []
+        beside = {each.number for each in self._beside}
+        for read in self.shape.reads:
+            numbers = frozenset(number for number, column in read.sources if number in beside and column)
+            if not numbers:
+                continue
+            met = frozenset(each for each in read.sources if each[0] not in beside and each[1])
+            joined = [each for each in found if each[0] & numbers]
+            found = [each for each in found if each not in joined]
+            sources = met.union(*(one.sources for _, one in joined))
+            found.append((numbers.union(*(one for one, _ in joined)), Read(sources, position=read.position)))
+        return [read for _, read in found]
+
+    def _repeated(self) -> Iterator[Problem]:
+        """Known rows of which several may stand beside one hidden row."""
+        adding = [each for each in self.guard.aggregate.aggregations if each.function in ADDING]
+        beside = {each.number for each in self._beside}
+        hidden = [each for each in self.shape.leaves if each.number not in beside]
+        columns = {(each.number, one.field.name) for each in hidden if each.table for one in each.table.columns}
+        columns |= {made for made, sources in self.shape.made if all(each[0] not in beside for each in sources)}
+        of_row = extended(frozenset(columns), self.shape.leaves, self.shape)
+        for each in self._beside if adding else ():
+            if not self._is_one(each, of_row) and not self._lists(each, "*"):
+                sentence = f"{_named(each)} may count a row of {self.table.name} several times"
+                yield self._problem("repeats", sentence, adding[0].position)
+
+    def _is_one(self, leaf: Leaf, sources: Sources) -> bool:
+        """Whether these columns say which row of a table there is, or which of its groups, or marks never repeat it."""
+        if leaf in self.shape.marking:
+            return True
+        groups = (each.by for each in self.shape.steps if leaf in each.leaves and each.by is not None)
+        return leaf.table is None or names_a_row(sources, leaf) or any(each <= sources for each in groups)
+
+    def _lists(self, leaf: Leaf, column: str) -> bool:
+        weights = self.table.terms.weights if self.table.terms else frozenset[str]()
+        return leaf.table is not None and not weights.isdisjoint(
+            {f"{leaf.table.name}.*", f"{leaf.table.name}.{column}"}
+        )
+
+    def _weighted(self) -> Iterator[Problem]:
+        for each in self.guard.aggregate.aggregations:
+            for source in sorted(self._values(each)):
+                leaf = self._leaves[source[0]]
+                if leaf not in self._beside or not source[1] or not self._knows(source) or self._lists(leaf, source[1]):
+                    continue  # how many rows there are is a matter of rows that are repeated
+                if not _is_offered_by(self.table.owner, leaf, source[1]):
+                    sentence = f"values that are known, {self._name(source)}, are added over rows that"
+                    yield self._problem("weights", f"{sentence} {self.table.name} decides", each.position)
+
+    def _mixed(self) -> Iterator[Problem]:
+        """Conditions and keys of groups that read known and hidden columns: for all but few units they may be known."""
+        own = {each.number for each in self._own}
+        beside = {each.number for each in self._beside}
+        keys = [Read(self.shape.columns[each].sources) for each in self.guard.aggregate.keys]
+        for read in (*(each for each in self.shape.reads if each.decides and not each.is_key), *keys):
+            values = sorted(each for each in read.sources if each[1])
+            known = [each for each in values if each[0] in beside or (each[0] in own and self._knows(each))]
+            hidden = [each for each in sorted(read.sources - {*known}) if each[0] in own]
+            if known and hidden and not all(self._may_meet(one, known) for one in hidden):
+                sentence = f"one condition or key is of {self._name(hidden[0])} and of {self._name(known[0])}"
+                yield self._problem("filter", f"{sentence}, which is known of each unit", read.position)
+
+    def _may_meet(self, hidden: Source, known: list[Source]) -> bool:
+        """Whether the owner names the columns that conditions may compare a column with, and these are among them."""
+        found = next((each.terms.partners for each in self.table.columns if each.field.name == hidden[1]), None)
+        return found is not None and {self._name(each) for each in known} <= found
+
+    def _tested(self) -> Iterator[Problem]:
+        own = {each.number for each in self._own}
+        aggregate = self.guard.aggregate
+        keys = [self.shape.columns[each] for each in aggregate.keys]
+        reads = [each for each in self.shape.reads if each.decides and not each.is_interval]
+        reads += [Read(each.sources) for each in keys if not each.brackets]
+        for each in aggregate.aggregations:
+            shown = closed(frozenset(one for one in self._values(each) if one[0] in own), self.shape)
+            for read in reads:
+                if touched := sorted(shown & read.sources):
+                    sentence = (
+                        f"{self._name(touched[0])} is added up or shown, and decides by more than an interval of it"
+                    )
+                    yield self._problem("floor", sentence, read.position or each.position)
+
+    def _values(self, each: Aggregation) -> Sources:
+        if each.column is None or each.function not in OF_VALUES:
+            return NO_SOURCES
+        return self.shape.columns[each.column].values
+
+    def _name(self, source: Source) -> str:
+        leaf = self._leaves.get(source[0])
+        table = _named(leaf) if leaf is not None else "a key"
+        return f"{table}.{source[1]}" if source[1] else f"the number of rows of {table}"
+
+    def _problem(self, rule: Rule, sentence: str, position: Position | None) -> Problem:
+        return Problem(
+            rule, self.table.owner, self.table.name, None, "form", sentence, self.others[0], "form", position
+        )
+
+
+def _named(leaf: Leaf) -> str:
+    return "shown groups" if leaf.table is None else leaf.table.name
+
+
+def _is_offered_by(owner: str, leaf: Leaf, column: str) -> bool:
+    """Whether the owner of hidden rows offers sums of a column beside them that it shows row by row."""
+    table = leaf.table
+    if table is None or table.owner != owner or table.terms is None or not column:
+        return False
+    terms = next(each.terms for each in table.columns if each.field.name == column)
+    return "aggregate" in terms.ways and "sum" in terms.functions

@@ -1,0 +1,361 @@
+"""What the rows beneath a guard are made of, by the shape of a query alone: tables, what is read, what is beneath.
+
+It shares no fact with ``derive``. What one of the two overlooks, the other one is to refuse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from itertools import count, product
+from typing import Final
+
+from tacit.plan.algebra.expressions import conjuncts
+from tacit.plan.algebra.refusals import Position
+from tacit.plan.algebra.relations import (
+    Aggregate,
+    Broadcast,
+    Call,
+    ColumnRef,
+    Constants,
+    Expr,
+    Filter,
+    FullJoin,
+    Join,
+    KeptScan,
+    Limit,
+    Mark,
+    Match,
+    Opened,
+    Pairs,
+    Project,
+    Relation,
+    Scan,
+    Slice,
+    Sort,
+    Union,
+    Window,
+)
+from tacit.plan.algebra.types import Boolean
+from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.facts.deliveries import delivered_table
+from tacit.plan.facts.fields import columns_of, names
+from tacit.plan.policy.constants import unchanged
+from tacit.plan.policy.intervals import has_brackets, has_intervals, is_interval, tests_within
+
+Source = tuple[int, str]
+"""A leaf's number and a column of its table; no column for how many of its rows there are."""
+Sources = frozenset[Source]
+NO_SOURCES: Sources = frozenset()
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A table at one place of a query. table: None for rows that stand in the question or that a guard has shown."""
+
+    number: int
+    table: Table | None
+
+
+@dataclass(frozen=True)
+class Read:
+    """Sources that are read together, to decide which rows there are or what a value is.
+
+    is_interval: it tests one column as it is, and leaves an interval of its values. decides: it does not only compute.
+    is_key: it is one of a join.
+    """
+
+    sources: Sources
+    is_interval: bool = False
+    decides: bool = True
+    is_key: bool = False
+    position: Position | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Value:
+    """A column of a relation. sources: all that it is computed of; values: without those that conditions alone read.
+
+    rises: it rises or falls with its one source. brackets: each of its values is an interval of its one source.
+    identity: what it is a copy of, a source or a computed column; None for a constant.
+    """
+
+    sources: Sources
+    values: Sources
+    rises: bool = False
+    brackets: bool = False
+    identity: Source | None = None
+
+
+@dataclass(frozen=True)
+class Step:
+    """An operation that is no condition, no join of rows and no new column. leaves: whose rows are beneath.
+
+    by: what tells the rows apart that it takes together, or leaves; None where nothing does.
+    """
+
+    name: str
+    leaves: frozenset[Leaf]
+    by: Sources | None = None
+    position: Position | None = None
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a relation is made of.
+
+    reads: all that is read together beneath. equal: what joins make equal. beside: leaves whose rows joins put beside
+    those of others, both ways. made: computed keys of joins, with their sources. marking:
+    leaves that tell by marks alone which rows of others have a match. steps: operations beneath.
+    """
+
+    columns: Mapping[str, Value]
+    leaves: frozenset[Leaf] = frozenset()
+    reads: tuple[Read, ...] = ()
+    equal: frozenset[tuple[Source, Source]] = frozenset()
+    beside: frozenset[tuple[Leaf, Leaf]] = frozenset()
+    made: frozenset[tuple[Source, Sources]] = frozenset()
+    marking: frozenset[Leaf] = frozenset()
+    steps: tuple[Step, ...] = ()
+
+    def sources(self, columns: Iterable[str]) -> Sources:
+        """All sources of some columns."""
+        return NO_SOURCES.union(*(self.columns[each].sources for each in columns))
+
+    def reading(self, expr: Expr, *, decides: bool = True) -> tuple[Read, ...]:
+        """What an expression reads: each of the conditions that it joins by AND on its own."""
+        return tuple(self._read(each, decides) for each in conjuncts(expr))
+
+    def _read(self, expr: Expr, decides: bool) -> Read:
+        columns = columns_of(expr)
+        straight = len(columns) == 1 and all(self.columns[each].rises for each in columns)
+        position = expr.position if isinstance(expr, Call | ColumnRef) else None
+        return Read(self.sources(columns), straight and is_interval(expr), decides, position=position)
+
+
+class Shapes:
+    """The shapes of a query's relations. guarded: aggregates of which a guard shows the rows."""
+
+    def __init__(self, catalog: Catalog, guarded: frozenset[Aggregate]) -> None:
+        self._tables = {each.name: each for each in catalog.tables}
+        self._guarded = guarded
+        self._numbers = count()
+
+    def of(self, relation: Relation) -> Shape:
+        """The shape of a relation. Two places of one table are two leaves."""
+        match relation:
+            case Scan():
+                return self._leaf(relation.columns, self._tables[relation.table])
+            case KeptScan():
+                return self._leaf(relation.columns, self._tables.get(delivered_table(relation.table) or ""))
+            case Aggregate() if relation in self._guarded:
+                return self._leaf([(each, each) for each in names(relation)], None)
+            case Constants() | Opened():
+                return self._leaf([(each, each) for each in names(relation)], None)
+            case Filter(input, predicate):
+                below = self.of(input)
+                return replace(below, reads=(*below.reads, *below.reading(predicate)))
+            case Project(input, outputs):
+                return self._projected(self.of(input), outputs)
+            case Sort(input, keys):
+                below = self.of(input)
+                return replace(below, reads=(*below.reads, *(Read(below.sources([each.column])) for each in keys)))
+            case Limit(input, _, _):
+                return _stepped(self.of(input), "LIMIT")
+            case Broadcast(input, scalar):
+                return _broadcast(self.of(input), self.of(scalar))
+            case Join(left, right, left_keys, right_keys) if relation.repeats == 1:
+                sides = self.of(left), self.of(right)
+                return _joined(*sides, left_keys, right_keys, outer=relation.kept != "none")
+            case Mark():
+                return self._marked(relation)
+            case Aggregate():
+                return self._grouped(self.of(relation.input), relation)
+            case Window():
+                return self._windowed(self.of(relation.input), relation)
+            case Union(inputs):
+                return self._united([self.of(each) for each in inputs], names(relation))
+            case Join(left, right, left_keys, right_keys) | FullJoin(left, right, left_keys, right_keys):
+                sides = self.of(left), self.of(right)
+                whole = _joined(*sides, left_keys, right_keys, outer=True)
+                return _stepped(whole, "a join that keeps or repeats rows of both sides", position=relation.position)
+            case Pairs(left, right):
+                whole = _beside(self.of(left), self.of(right))
+                return _stepped(whole, "a join of all pairs", position=relation.position)
+            case Match() | Slice():
+                raise AssertionError("a bound query has none of these")
+
+    def _leaf(self, columns: Iterable[tuple[str, str]], table: Table | None) -> Shape:
+        leaf = Leaf(next(self._numbers), table)
+        found = {name: (leaf.number, source) for name, source in columns}
+        values = {name: _copy(each) for name, each in found.items()}
+        return Shape(values, frozenset({leaf}))
+
+    def _new(self, name: str) -> Source:
+        """The identity of a column that is computed."""
+        return next(self._numbers), name
+
+    def _marked(self, mark: Mark) -> Shape:
+        """A mark tells which rows have a match: something of the choices, beside rows that meet these by their keys."""
+        input, choices = self.of(mark.input), self.of(mark.choices)
+        keys = choices.sources(mark.choice_keys) | frozenset((each.number, "") for each in choices.leaves)
+        whole = _joined(input, choices, mark.input_keys, mark.choice_keys, outer=True)
+        marked = Value(keys, NO_SOURCES, identity=self._new(mark.name))
+        marking = whole.marking | choices.leaves
+        return replace(whole, columns={**input.columns, mark.name: marked}, marking=marking)
+
+    def _projected(self, below: Shape, outputs: Sequence[tuple[str, Expr]]) -> Shape:
+        reads = list(below.reads)
+        columns = {}
+        for name, expr in outputs:
+            reads += [read for each in tests_within(expr) for read in below.reading(each)]
+            reads += below.reading(expr, decides=False)
+            columns[name] = self._computed(below, name, expr)
+        return replace(below, columns=columns, reads=tuple(reads))
+
+    def _computed(self, below: Shape, name: str, expr: Expr) -> Value:
+        found, inner = columns_of(expr), unchanged(expr)
+        is_straight = len(found) <= 1 and all(below.columns[each].rises for each in found)
+        values = NO_SOURCES.union(*(below.columns[each].values for each in _added(expr)))
+        rises, brackets = is_straight and has_intervals(expr), is_straight and has_brackets(expr)
+        identity = self._new(name) if found else None
+        if isinstance(inner, ColumnRef):
+            brackets, identity = below.columns[inner.name].brackets, below.columns[inner.name].identity
+        return Value(below.sources(found), values, rises, brackets, identity)
+
+    def _grouped(self, below: Shape, aggregate: Aggregate) -> Shape:
+        """Groups that no guard counts: of one unit's rows each, or of rows that recipients know."""
+        columns = {key: below.columns[key] for key in aggregate.keys}
+        reads = [Read(each.sources, is_interval=each.brackets) for each in columns.values()]
+        by = frozenset(each.identity for each in columns.values() if each.identity is not None)
+        presence = _presence(below)
+        for each in aggregate.aggregations:
+            argument = below.columns[each.column] if each.column is not None else Value(NO_SOURCES, NO_SOURCES)
+            values = presence if each.function in COUNTS else argument.values
+            many = presence if each.function in (*COUNTS, "sum") else NO_SOURCES
+            columns[each.name] = Value(argument.sources | many, values, identity=self._new(each.name))
+        name = "GROUP BY" if aggregate.aggregations else "DISTINCT"
+        position = next((each for each in aggregate.positions if each is not None), None)
+        return _stepped(replace(below, columns=columns, reads=(*below.reads, *reads)), name, by, position)
+
+    def _windowed(self, below: Shape, window: Window) -> Shape:
+        keys = [below.columns[each] for each in window.partition]
+        reads = [Read(each.sources, is_interval=each.brackets) for each in keys]
+        reads += [Read(below.sources([each.column])) for each in window.order]
+        decide = below.sources([*window.partition, *(each.column for each in window.order)]) | _presence(below)
+        columns = dict(below.columns)
+        for each in window.outputs:
+            arguments = [name for name in (each.column, each.default) if name is not None]
+            values = NO_SOURCES.union(*(below.columns[name].values for name in arguments)) or _presence(below)
+            columns[each.name] = Value(below.sources(arguments) | decide, values, identity=self._new(each.name))
+        position = next((each.position for each in window.outputs), None)
+        return _stepped(replace(below, columns=columns, reads=(*below.reads, *reads)), "OVER", position=position)
+
+    def _united(self, parts: Sequence[Shape], visible: Sequence[str]) -> Shape:
+        """Rows of one input each: none of them stands beside those of another one."""
+        columns = {}
+        for name in visible:
+            each = [part.columns[name] for part in parts]
+            columns[name] = Value(
+                NO_SOURCES.union(*(one.sources for one in each)),
+                NO_SOURCES.union(*(one.values for one in each)),
+                rises=all(one.rises for one in each),
+                brackets=all(one.brackets for one in each),
+                identity=self._new(name),
+            )
+        return replace(reduce(_together, parts), columns=columns)
+
+
+COUNTS: Final = ("count", "count_rows", "count_distinct")
+
+
+def closed(sources: Sources, shape: Shape) -> Sources:
+    """With all that joins make equal to one of them."""
+    while more := frozenset(one for pair in shape.equal for one in pair if not sources.isdisjoint(pair)) - sources:
+        sources |= more
+    return sources
+
+
+def extended(sources: Sources, leaves: Iterable[Leaf], shape: Shape) -> Sources:
+    """With all columns of those of some leaves of which these sources say which row it is, again and again."""
+    left = frozenset(leaves)
+    sources = closed(sources, shape)
+    while found := frozenset(each for each in left if names_a_row(sources, each)):
+        left -= found
+        columns = {(each.number, one.field.name) for each in found if each.table for one in each.table.columns}
+        sources = closed(sources | columns, shape)
+    return sources
+
+
+def names_a_row(sources: Sources, leaf: Leaf) -> bool:
+    """Whether sources say which row of a table it is."""
+    unique = leaf.table.unique if leaf.table is not None else ()
+    return any(all((leaf.number, each) in sources for each in keys) for keys in unique)
+
+
+def _copy(source: Source) -> Value:
+    its = frozenset({source})
+    return Value(its, its, rises=True, brackets=True, identity=source)
+
+
+def _broadcast(input: Shape, scalar: Shape) -> Shape:
+    """A single row beside all others is a constant, of whatever it is made."""
+    constant = Value(NO_SOURCES, NO_SOURCES, rises=True, brackets=True)
+    return replace(input, columns={**input.columns, **dict.fromkeys(scalar.columns, constant)})
+
+
+def _added(expr: Expr) -> frozenset[str]:
+    """The columns that a value is made of, without those that decide between its branches."""
+    match expr:
+        case Call("if", (_, then, otherwise)):
+            return _added(then) | _added(otherwise)
+        case Call() if isinstance(expr.type, Boolean):
+            return frozenset()
+        case Call(_, args):
+            return frozenset().union(*map(_added, args))
+        case _:
+            return columns_of(expr)
+
+
+def _joined(left: Shape, right: Shape, left_keys: Sequence[str], right_keys: Sequence[str], *, outer: bool) -> Shape:
+    whole = _beside(left, right)
+    reads, equal, made = list(whole.reads), set(whole.equal), set(whole.made)
+    for a, b in zip(left_keys, right_keys, strict=True):
+        one, other = left.columns[a], right.columns[b]
+        reads.append(Read(one.sources | other.sources, is_key=True))
+        if one.identity is not None and other.identity is not None:
+            equal.add((one.identity, other.identity))
+            made |= {(one.identity, one.sources), (other.identity, other.sources)}
+    columns = whole.columns
+    if outer:  # NULLs stand beside rows without a match
+        columns = {name: replace(each, rises=False, brackets=False) for name, each in columns.items()}
+    return replace(whole, columns=columns, reads=tuple(reads), equal=frozenset(equal), made=frozenset(made))
+
+
+def _together(left: Shape, right: Shape) -> Shape:
+    return Shape(
+        {**left.columns, **right.columns},
+        left.leaves | right.leaves,
+        (*left.reads, *right.reads),
+        left.equal | right.equal,
+        left.beside | right.beside,
+        left.made | right.made,
+        left.marking | right.marking,
+        (*left.steps, *right.steps),
+    )
+
+
+def _beside(left: Shape, right: Shape) -> Shape:
+    whole = _together(left, right)
+    pairs = {*product(left.leaves, right.leaves), *product(right.leaves, left.leaves)}
+    return replace(whole, beside=whole.beside | pairs)
+
+
+def _stepped(below: Shape, name: str, by: Sources | None = None, position: Position | None = None) -> Shape:
+    return replace(below, steps=(*below.steps, Step(name, below.leaves, by, position)))
+
+
+def _presence(below: Shape) -> Sources:
+    """How many rows there are of tables with terms."""
+    return frozenset((each.number, "") for each in below.leaves if each.table is not None and each.table.terms)
