@@ -183,9 +183,6 @@ def test_words_alone_are_no_way_past_the_check_either(tmp_path: Path, base: str)
     [
         "SELECT SUM(CASE WHEN seat = {} AND vip THEN 1 ELSE 0 END) AS v FROM people",
         "SELECT COUNT(CASE WHEN seat = {} AND vip THEN 1 END) AS v FROM people",
-        "SELECT COUNT(NULLIF(seat = {} AND vip, TRUE)) AS v FROM people",
-        "SELECT SUM(CASE WHEN seat <= 200 THEN 1 ELSE 0 END) AS a, "
-        "SUM(CASE WHEN seat <= 200 AND NOT (seat = {} AND vip) THEN 1 ELSE 0 END) AS b FROM people",
         "SELECT AVG(n) AS v FROM (SELECT ssn, SUM(CASE WHEN seat = {} AND vip THEN 1 ELSE 0 END) AS n "
         "FROM people GROUP BY ssn) x",
         "SELECT city, SUM(CASE WHEN seat = {} AND vip THEN salary ELSE 0 END) AS v FROM people GROUP BY city",
@@ -206,3 +203,16 @@ def test_nobody_is_told_from_few(product: Product, sql: str) -> None:
         data["people"] = [{**each, "vip": vip} if each["seat"] in (7, 107) else each for each in data["people"]]
         answers.append([product.answer(sql.format(7), ("north",), data).seen()])
     assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(NULLIF(seat = 7 AND vip, TRUE)) AS v FROM people",
+        "SELECT SUM(CASE WHEN seat <= 200 THEN 1 ELSE 0 END) AS a, "
+        "SUM(CASE WHEN seat <= 200 AND NOT (seat = 7 AND vip) THEN 1 ELSE 0 END) AS b FROM people",
+    ],
+)
+def test_a_seen_column_and_a_hidden_one_are_no_single_condition(product: Product, sql: str) -> None:
+    """For all seats but one the condition would be known."""
+    assert product.verdict(sql, ("north",)).rule == "filter"

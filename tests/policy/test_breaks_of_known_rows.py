@@ -148,7 +148,7 @@ def test_matches_that_a_recipient_may_learn_are_known_rows(tmp_path: Path) -> No
     [
         "SELECT COUNT(*) AS n FROM labels l JOIN people p ON l.label = p.seat WHERE l.half = 1 AND p.vip",
         "SELECT l.half, COUNT(*) AS n FROM labels l JOIN people p ON l.label = p.seat WHERE p.vip GROUP BY l.half",
-        "SELECT COUNT(*) AS n FROM customers c JOIN people p ON c.ssn = p.ssn WHERE c.segment = 'home' OR p.vip",
+        "SELECT COUNT(*) AS n FROM customers c JOIN people p ON c.ssn = p.ssn WHERE c.segment = 'home' AND p.vip",
         "SELECT SUM(CASE WHEN c.segment = 'home' AND p.vip THEN 1 ELSE 0 END) AS n FROM customers c "
         "JOIN people p ON c.ssn = p.ssn",
         "SELECT AVG(n) AS a FROM (SELECT ssn, SUM(CASE WHEN seat <= 200 AND vip THEN 1 ELSE 0 END) AS n FROM people "

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from tacit.plan.facts.catalog import Catalog
-from tacit.plan.policy import aggregated, grouped
+from tacit.plan.policy import aggregated, check, grouped
 from tacit.plan.policy.state import NOTHING
 
 from .product import Product
@@ -69,17 +69,32 @@ MUTANTS: Final[Mapping[str, tuple[tuple[object, str, Any], ...]]] = {
     "known": ((grouped, "_known", lambda items, _: items),),
     "powers": ((aggregated, "_powers", lambda *_: NOTHING),),
 }
-"""Rules that are switched off: in which module, by which name, and what stands in its place."""
+"""Rules of the derivation that are switched off: in which module, by which name, and what stands in its place."""
+
+
+def without_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(check, "problems_of_form", lambda *_: ())
 
 
 @pytest.mark.parametrize("rule", MUTANTS)
 def test_without_a_rule_the_search_finds_breaks(
     catalogs: Callable[[str], Catalog], rule: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    without_form(monkeypatch)
     for module, name, other in MUTANTS[rule]:
         monkeypatch.setattr(module, name, other)
     found = list(islice(breaks(Rendered(catalogs("drop")), "drop", SEEDS[rule], 150), 1))
     assert found, rule
+
+
+@pytest.mark.parametrize("rule", ["weights", "repeats", "known"])
+def test_the_form_of_questions_refuses_what_the_derivation_overlooks(
+    catalogs: Callable[[str], Catalog], rule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second check shares no fact with the first one."""
+    for module, name, other in MUTANTS[rule]:
+        monkeypatch.setattr(module, name, other)
+    assert not list(islice(breaks(Rendered(catalogs("drop")), "drop", SEEDS[rule], 150), 1)), rule
 
 
 SEEDS: Final = {"weights": 8, "repeats": 5, "known": 1, "powers": 8}
@@ -89,6 +104,7 @@ SEEDS: Final = {"weights": 8, "repeats": 5, "known": 1, "powers": 8}
 def test_a_weight_is_found_by_both_criteria(
     catalogs: Callable[[str], Catalog], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    without_form(monkeypatch)
     monkeypatch.setattr(aggregated, "_weights", lambda *_: NOTHING)
     sql = "SELECT SUM(c.weight) AS n FROM people p JOIN customers c ON p.ssn = c.ssn"
     for variant in ("drop", "fold"):

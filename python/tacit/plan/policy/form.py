@@ -2,15 +2,17 @@
 
 A guard counts units. It holds the floor if each unit adds to an answer what owners' data alone say of it. So
 
-1. rows that a recipient knows stand beside hidden rows by joins and conditions alone. Before the guard, rows of both are
-   taken together within a unit only, and by what the recipient knows of that unit;
+1. rows that a recipient knows stand beside hidden rows by joins and conditions alone. Beneath the guard, rows of both
+   are taken together within a unit only, and by what the recipient knows of that unit;
 2. rows that a recipient knows, and all that is read together with them, meet one hidden column, or columns of which
    each unit has one value;
-3. each hidden row stands beside one row at most of each table that a recipient knows, or its owner lists the weights;
-4. values that a recipient knows are added up over hidden rows only where the owner lists them;
-5. a condition, and a key of groups, is of what a recipient knows or of what is hidden; one of both is where the owner
+3. other hidden rows stand beside a unit's by equal columns that say which unit or row they are of, through no known
+   row; values of several inputs of a union stand beside none;
+4. each hidden row stands beside one row at most of each table that a recipient knows, or its owner lists the weights;
+5. values that a recipient knows are added up over hidden rows only where the owner lists them;
+6. a condition, and a key of groups, is of what a recipient knows or of what is hidden; one of both is where the owner
    lets the two columns meet;
-6. a column whose values are added up, or shown, is tested by intervals of itself alone, by which no value can be told
+7. a column whose values are added up, or shown, is tested by intervals of itself alone, by which no value can be told
    from those beside it.
 
 What a recipient knows is then a function of one hidden value of each row. It decides in which group a unit's rows
@@ -20,11 +22,13 @@ are, and in none how much they add.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from tacit.plan.algebra.refusals import Position
 from tacit.plan.algebra.relations import Aggregation
 from tacit.plan.facts.catalog import Catalog, Table
+from tacit.plan.facts.terms import Function
 from tacit.plan.policy.guards import Guard
 from tacit.plan.policy.offers import knows, protected, wholly_open
 from tacit.plan.policy.refusal import Problem, Rule
@@ -37,6 +41,7 @@ from tacit.plan.policy.shapes import (
     Source,
     Sources,
     Step,
+    Value,
     closed,
     extended,
     names_a_row,
@@ -44,6 +49,15 @@ from tacit.plan.policy.shapes import (
 
 ADDING = ("sum", "count", "count_rows", "middle", "ranked")
 """Aggregates that change where rows are repeated."""
+OFFERED: Final[dict[str, tuple[Function, ...]]] = {
+    "sum": ("sum", "avg"),
+    "min": ("min",),
+    "max": ("max",),
+    "middle": ("quantile",),
+    "ranked": ("quantile",),
+    "count_distinct": ("count_distinct",),
+}
+"""The functions of an offer of which an aggregate is one."""
 OF_VALUES = ("sum", "sum_distinct", "min", "max", "middle", "ranked")
 """Aggregates that are made of values, and no numbers of rows."""
 
@@ -54,7 +68,7 @@ def problems_of_form(guards: Iterable[Guard], catalog: Catalog, recipients: tupl
     aggregates = frozenset(each.aggregate for each in guards)
     found: dict[Problem, None] = {}
     for guard in guards:
-        shape = Shapes(catalog, aggregates).of(guard.aggregate.input)
+        shape = Shapes(catalog, aggregates, recipients).of(guard.aggregate.input)
         for table in _ruled(shape, recipients):
             form = _Form(shape, guard, table, tuple(each for each in recipients if each != table.owner))
             found |= dict.fromkeys(form.problems())
@@ -84,6 +98,7 @@ class _Form:
         """What is not in the form."""
         yield from self._together()
         yield from self._tied()
+        yield from self._unreached()
         yield from self._repeated()
         yield from self._weighted()
         yield from self._mixed()
@@ -161,6 +176,45 @@ class _Form:
             found.append((numbers.union(*(one for one, _ in joined)), Read(sources, position=read.position)))
         return [read for _, read in found]
 
+    def _unreached(self) -> Iterator[Problem]:
+        """Hidden rows that stand beside those of the table by known rows, or by a column that recipients may know."""
+        for own in self._own:
+            beside = [each for each in sorted_leaves(self.shape) if (each, own) in self.shape.beside]
+            left = [each for each in beside if each.table != self.table and not self._knows_rows(each)]
+            sources = self._alike(frozenset((own.number, each.field.name) for each in self.table.columns))
+            while entered := [each for each in left if self._is_entered(each, sources)]:
+                left = [each for each in left if each not in entered]
+                columns = {
+                    (each.number, one.field.name) for each in entered if each.table for one in each.table.columns
+                }
+                sources = self._alike(sources | columns)
+            for each in left[:1]:
+                sentence = f"{self.others[0]} chooses which rows of {_named(each)} stand beside rows of"
+                yield self._problem("weights", f"{sentence} {self.table.name}", None)
+
+    def _alike(self, sources: Sources) -> Sources:
+        """With what joins make equal, and columns of unions with those of their inputs."""
+        return closed(sources, replace(self.shape, equal=self.shape.equal | self.shape.alike))
+
+    def _is_entered(self, leaf: Leaf, sources: Sources) -> bool:
+        """Whether columns say which unit or row of a table it is, or are such that its owner lets hidden ones meet."""
+        table = leaf.table
+        assert table is not None, "shown groups are known"
+        unit = frozenset((leaf.number, each) for each in (table.terms.unit if table.terms else ()))
+        if names_a_row(sources, leaf) or (unit and unit <= sources):
+            return True
+        hidden = {self._name(each) for each in self._columns_of_leaves if not self._knows(each)}
+        named = (each for each in table.columns if (leaf.number, each.field.name) in sources)
+        return any(
+            each.terms.partners is not None and each.terms.partners <= hidden and "group" not in each.terms.ways
+            for each in named
+        )
+
+    @property
+    def _columns_of_leaves(self) -> Sources:
+        leaves = [each for each in self.shape.leaves if each.table is not None]
+        return frozenset((each.number, one.field.name) for each in leaves if each.table for one in each.table.columns)
+
     def _repeated(self) -> Iterator[Problem]:
         """Known rows of which several may stand beside one hidden row."""
         adding = [each for each in self.guard.aggregate.aggregations if each.function in ADDING]
@@ -178,8 +232,8 @@ class _Form:
         """Whether these columns say which row of a table there is, or which of its groups, or marks never repeat it."""
         if leaf in self.shape.marking:
             return True
-        groups = (each.by for each in self.shape.steps if leaf in each.leaves and each.by is not None)
-        return leaf.table is None or names_a_row(sources, leaf) or any(each <= sources for each in groups)
+        keys = (keys for leaves, keys in self.shape.unique if leaf in leaves)
+        return names_a_row(sources, leaf) or any(each <= sources for each in keys)
 
     def _lists(self, leaf: Leaf, column: str) -> bool:
         weights = self.table.terms.weights if self.table.terms else frozenset[str]()
@@ -188,14 +242,46 @@ class _Form:
         )
 
     def _weighted(self) -> Iterator[Problem]:
+        """Known values of which an aggregate is made, over hidden rows."""
+        beside = {*self._beside}
         for each in self.guard.aggregate.aggregations:
-            for source in sorted(self._values(each)):
+            if each.column is None or each.function not in (*OF_VALUES, "count_distinct"):
+                continue
+            value = self.shape.columns[each.column]
+            inputs = {self._leaves[number] for number, _ in value.sources}
+            if value.united and any((one, own) in self.shape.beside for one in inputs for own in self._own):
+                sentence = f"values of several inputs of a UNION stand beside rows of {self.table.name}, and nothing"
+                yield self._problem("floor", f"{sentence} counts how many meet each input", each.position)
+            if each.function == "count_distinct" and self._is_unit(value):
+                continue
+            for source in sorted(value.values):
                 leaf = self._leaves[source[0]]
-                if leaf not in self._beside or not source[1] or not self._knows(source) or self._lists(leaf, source[1]):
-                    continue  # how many rows there are is a matter of rows that are repeated
-                if not _is_offered_by(self.table.owner, leaf, source[1]):
+                stands = leaf in beside or (leaf.table == self.table and source[1])
+                if stands and self._knows(source) and not self._may_add(each, value, source):
                     sentence = f"values that are known, {self._name(source)}, are added over rows that"
                     yield self._problem("weights", f"{sentence} {self.table.name} decides", each.position)
+
+    def _is_unit(self, value: Value) -> bool:
+        """Whether a column is the unit, or alone unique, so that its different values are units or rows."""
+        if any(value.identity is not None and names_a_row(frozenset({value.identity}), each) for each in self._own):
+            return True
+        named = self.table.terms.unit if self.table.terms else ()
+        units = (closed(frozenset({(own.number, named[0])}), self.shape) for own in self._own if len(named) == 1)
+        return value.identity is not None and any(value.identity in each for each in units)
+
+    def _may_add(self, each: Aggregation, value: Value, source: Source) -> bool:
+        """Whether the owner lists a known column, or offers this aggregate of its own one, which nobody has chosen."""
+        leaf = self._leaves[source[0]]
+        if self._lists(leaf, source[1]):
+            return True
+        table = leaf.table
+        if table is None or table.owner != self.table.owner or table.terms is None or not value.rises:
+            return False
+        rows = (frozenset((own.number, one.field.name) for one in self.table.columns) for own in self._own)
+        if leaf.table != self.table and not any(names_a_row(closed(one, self.shape), leaf) for one in rows):
+            return False
+        terms = next(one.terms for one in table.columns if one.field.name == source[1])
+        return "aggregate" in terms.ways and not terms.functions.isdisjoint(OFFERED.get(each.function, ()))
 
     def _mixed(self) -> Iterator[Problem]:
         """Conditions and keys of groups that read known and hidden columns: for all but few units they may be known."""
@@ -222,9 +308,11 @@ class _Form:
         reads = [each for each in self.shape.reads if each.decides and not each.is_interval]
         reads += [Read(each.sources) for each in keys if not each.brackets]
         for each in aggregate.aggregations:
-            shown = closed(frozenset(one for one in self._values(each) if one[0] in own), self.shape)
+            values = closed(frozenset(one for one in self._values(each) if one[0] in own), self.shape)
+            shown = {column for number, column in values if number in own}
             for read in reads:
-                if touched := sorted(shown & read.sources):
+                touched = sorted(one for one in read.sources if one in values or (one[0] in own and one[1] in shown))
+                if touched:
                     sentence = (
                         f"{self._name(touched[0])} is added up or shown, and decides by more than an interval of it"
                     )
@@ -248,12 +336,3 @@ class _Form:
 
 def _named(leaf: Leaf) -> str:
     return "shown groups" if leaf.table is None else leaf.table.name
-
-
-def _is_offered_by(owner: str, leaf: Leaf, column: str) -> bool:
-    """Whether the owner of hidden rows offers sums of a column beside them that it shows row by row."""
-    table = leaf.table
-    if table is None or table.owner != owner or table.terms is None or not column:
-        return False
-    terms = next(each.terms for each in table.columns if each.field.name == column)
-    return "aggregate" in terms.ways and "sum" in terms.functions

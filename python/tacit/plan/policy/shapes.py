@@ -24,6 +24,7 @@ from tacit.plan.algebra.relations import (
     FullJoin,
     Join,
     KeptScan,
+    KeptSides,
     Limit,
     Mark,
     Match,
@@ -43,6 +44,7 @@ from tacit.plan.facts.deliveries import delivered_table
 from tacit.plan.facts.fields import columns_of, names
 from tacit.plan.policy.constants import unchanged
 from tacit.plan.policy.intervals import has_brackets, has_intervals, is_interval, tests_within
+from tacit.plan.policy.offers import knows
 
 Source = tuple[int, str]
 """A leaf's number and a column of its table; no column for how many of its rows there are."""
@@ -52,10 +54,15 @@ NO_SOURCES: Sources = frozenset()
 
 @dataclass(frozen=True)
 class Leaf:
-    """A table at one place of a query. table: None for rows that stand in the question or that a guard has shown."""
+    """A table at one place of a query. table: None for rows that stand in the question or that a guard has shown.
+
+    is_known: some recipient knows which rows there are. unique: sets of columns that say which row it is.
+    """
 
     number: int
     table: Table | None
+    is_known: bool
+    unique: frozenset[frozenset[str]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,8 @@ class Value:
     """A column of a relation. sources: all that it is computed of; values: without those that conditions alone read.
 
     rises: it rises or falls with its one source. brackets: each of its values is an interval of its one source.
-    identity: what it is a copy of, a source or a computed column; None for a constant.
+    identity: what it is a copy of, a source or a computed column; None for a constant. united: of several inputs of a
+    union.
     """
 
     sources: Sources
@@ -86,6 +94,7 @@ class Value:
     rises: bool = False
     brackets: bool = False
     identity: Source | None = None
+    united: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,8 +115,9 @@ class Shape:
     """What a relation is made of.
 
     reads: all that is read together beneath. equal: what joins make equal. beside: leaves whose rows joins put beside
-    those of others, both ways. made: computed keys of joins, with their sources. marking:
-    leaves that tell by marks alone which rows of others have a match. steps: operations beneath.
+    those of others, both ways. alike: columns of unions and of their inputs. made: computed keys of joins, with their
+    sources. unique: leaves, and keys of which each value has one row of them. marking: leaves that tell by marks alone
+    which rows of others have a match. steps: operations beneath.
     """
 
     columns: Mapping[str, Value]
@@ -115,7 +125,9 @@ class Shape:
     reads: tuple[Read, ...] = ()
     equal: frozenset[tuple[Source, Source]] = frozenset()
     beside: frozenset[tuple[Leaf, Leaf]] = frozenset()
+    alike: frozenset[tuple[Source, Source]] = frozenset()
     made: frozenset[tuple[Source, Sources]] = frozenset()
+    unique: frozenset[tuple[frozenset[Leaf], Sources]] = frozenset()
     marking: frozenset[Leaf] = frozenset()
     steps: tuple[Step, ...] = ()
 
@@ -137,10 +149,12 @@ class Shape:
 class Shapes:
     """The shapes of a query's relations. guarded: aggregates of which a guard shows the rows."""
 
-    def __init__(self, catalog: Catalog, guarded: frozenset[Aggregate]) -> None:
+    def __init__(self, catalog: Catalog, guarded: frozenset[Aggregate], recipients: tuple[str, ...]) -> None:
+        self._recipients = recipients
         self._tables = {each.name: each for each in catalog.tables}
         self._guarded = guarded
         self._numbers = count()
+        self._tables_of: dict[int, Table | None] = {}
 
     def of(self, relation: Relation) -> Shape:
         """The shape of a relation. Two places of one table are two leaves."""
@@ -150,7 +164,7 @@ class Shapes:
             case KeptScan():
                 return self._leaf(relation.columns, self._tables.get(delivered_table(relation.table) or ""))
             case Aggregate() if relation in self._guarded:
-                return self._leaf([(each, each) for each in names(relation)], None)
+                return self._leaf([(each, each) for each in names(relation)], None, relation.keys)
             case Constants() | Opened():
                 return self._leaf([(each, each) for each in names(relation)], None)
             case Filter(input, predicate):
@@ -167,7 +181,7 @@ class Shapes:
                 return _broadcast(self.of(input), self.of(scalar))
             case Join(left, right, left_keys, right_keys) if relation.repeats == 1:
                 sides = self.of(left), self.of(right)
-                return _joined(*sides, left_keys, right_keys, outer=relation.kept != "none")
+                return _joined(*sides, left_keys, right_keys, relation.kept, unique=True)
             case Mark():
                 return self._marked(relation)
             case Aggregate():
@@ -178,7 +192,7 @@ class Shapes:
                 return self._united([self.of(each) for each in inputs], names(relation))
             case Join(left, right, left_keys, right_keys) | FullJoin(left, right, left_keys, right_keys):
                 sides = self.of(left), self.of(right)
-                whole = _joined(*sides, left_keys, right_keys, outer=True)
+                whole = _joined(*sides, left_keys, right_keys, "both")
                 return _stepped(whole, "a join that keeps or repeats rows of both sides", position=relation.position)
             case Pairs(left, right):
                 whole = _beside(self.of(left), self.of(right))
@@ -186,11 +200,21 @@ class Shapes:
             case Match() | Slice():
                 raise AssertionError("a bound query has none of these")
 
-    def _leaf(self, columns: Iterable[tuple[str, str]], table: Table | None) -> Shape:
-        leaf = Leaf(next(self._numbers), table)
+    def _leaf(
+        self, columns: Iterable[tuple[str, str]], table: Table | None, keys: Sequence[str] | None = None
+    ) -> Shape:
+        number = next(self._numbers)
+        self._tables_of[number] = table
+        unique = table.unique if table is not None else () if keys is None else (keys,)
+        leaf = Leaf(number, table, self._is_known((number, "")), frozenset(map(frozenset, unique)))
         found = {name: (leaf.number, source) for name, source in columns}
         values = {name: _copy(each) for name, each in found.items()}
         return Shape(values, frozenset({leaf}))
+
+    def _is_known(self, source: Source) -> bool:
+        """Whether some recipient knows a column of each row; without a column, which rows there are."""
+        table = self._tables_of[source[0]]
+        return table is None or any(knows(table, source[1] or None, each) for each in self._recipients)
 
     def _new(self, name: str) -> Source:
         """The identity of a column that is computed."""
@@ -200,7 +224,7 @@ class Shapes:
         """A mark tells which rows have a match: something of the choices, beside rows that meet these by their keys."""
         input, choices = self.of(mark.input), self.of(mark.choices)
         keys = choices.sources(mark.choice_keys) | frozenset((each.number, "") for each in choices.leaves)
-        whole = _joined(input, choices, mark.input_keys, mark.choice_keys, outer=True)
+        whole = _joined(input, choices, mark.input_keys, mark.choice_keys)
         marked = Value(keys, NO_SOURCES, identity=self._new(mark.name))
         marking = whole.marking | choices.leaves
         return replace(whole, columns={**input.columns, mark.name: marked}, marking=marking)
@@ -222,22 +246,30 @@ class Shapes:
         identity = self._new(name) if found else None
         if isinstance(inner, ColumnRef):
             brackets, identity = below.columns[inner.name].brackets, below.columns[inner.name].identity
-        return Value(below.sources(found), values, rises, brackets, identity)
+        united = any(below.columns[each].united for each in found)
+        return Value(below.sources(found), values, rises, brackets, identity, united)
 
     def _grouped(self, below: Shape, aggregate: Aggregate) -> Shape:
         """Groups that no guard counts: of one unit's rows each, or of rows that recipients know."""
-        columns = {key: below.columns[key] for key in aggregate.keys}
+        columns = {key: self._told(below.columns[key]) for key in aggregate.keys}
         reads = [Read(each.sources, is_interval=each.brackets) for each in columns.values()]
         by = frozenset(each.identity for each in columns.values() if each.identity is not None)
         presence = _presence(below)
         for each in aggregate.aggregations:
             argument = below.columns[each.column] if each.column is not None else Value(NO_SOURCES, NO_SOURCES)
-            values = presence if each.function in COUNTS else argument.values
             many = presence if each.function in (*COUNTS, "sum") else NO_SOURCES
-            columns[each.name] = Value(argument.sources | many, values, identity=self._new(each.name))
+            values = presence if each.function in COUNTS else argument.values
+            found = Value(argument.sources | many, values, identity=self._new(each.name), united=argument.united)
+            columns[each.name] = self._told(found)
         name = "GROUP BY" if aggregate.aggregations else "DISTINCT"
         position = next((each for each in aggregate.positions if each is not None), None)
-        return _stepped(replace(below, columns=columns, reads=(*below.reads, *reads)), name, by, position)
+        unique = below.unique | {(below.leaves, by)}
+        whole = replace(below, columns=columns, reads=(*below.reads, *reads), unique=unique)
+        return _stepped(whole, name, by, position)
+
+    def _told(self, value: Value) -> Value:
+        """A value beneath a group-by: what decides between known values is one with them from here on."""
+        return replace(value, values=value.sources) if all(map(self._is_known, value.sources)) else value
 
     def _windowed(self, below: Shape, window: Window) -> Shape:
         keys = [below.columns[each] for each in window.partition]
@@ -248,23 +280,30 @@ class Shapes:
         for each in window.outputs:
             arguments = [name for name in (each.column, each.default) if name is not None]
             values = NO_SOURCES.union(*(below.columns[name].values for name in arguments)) or _presence(below)
-            columns[each.name] = Value(below.sources(arguments) | decide, values, identity=self._new(each.name))
+            united = any(below.columns[name].united for name in arguments)
+            sources = below.sources(arguments) | decide
+            columns[each.name] = Value(sources, values, identity=self._new(each.name), united=united)
         position = next((each.position for each in window.outputs), None)
         return _stepped(replace(below, columns=columns, reads=(*below.reads, *reads)), "OVER", position=position)
 
     def _united(self, parts: Sequence[Shape], visible: Sequence[str]) -> Shape:
-        """Rows of one input each: none of them stands beside those of another one."""
+        """Rows of one input each: none of them stands beside those of another one. A constant says of which."""
         columns = {}
         for name in visible:
             each = [part.columns[name] for part in parts]
+            told = any(not one.sources for one in each)
+            inputs = NO_SOURCES.union(*map(_rows, parts)) if told else NO_SOURCES
             columns[name] = Value(
-                NO_SOURCES.union(*(one.sources for one in each)),
-                NO_SOURCES.union(*(one.values for one in each)),
+                NO_SOURCES.union(inputs, *(one.sources for one in each)),
+                NO_SOURCES.union(inputs, *(one.values for one in each)),
                 rises=all(one.rises for one in each),
                 brackets=all(one.brackets for one in each),
                 identity=self._new(name),
+                united=len(parts) > 1,
             )
-        return replace(reduce(_together, parts), columns=columns)
+        whole = reduce(_together, parts)
+        alike = {(columns[name].identity, part.columns[name].identity) for name in visible for part in parts}
+        return replace(whole, columns=columns, alike=whole.alike | {(a, b) for a, b in alike if a and b})
 
 
 COUNTS: Final = ("count", "count_rows", "count_distinct")
@@ -290,8 +329,7 @@ def extended(sources: Sources, leaves: Iterable[Leaf], shape: Shape) -> Sources:
 
 def names_a_row(sources: Sources, leaf: Leaf) -> bool:
     """Whether sources say which row of a table it is."""
-    unique = leaf.table.unique if leaf.table is not None else ()
-    return any(all((leaf.number, each) in sources for each in keys) for keys in unique)
+    return any(all((leaf.number, each) in sources for each in keys) for keys in leaf.unique)
 
 
 def _copy(source: Source) -> Value:
@@ -318,7 +356,16 @@ def _added(expr: Expr) -> frozenset[str]:
             return columns_of(expr)
 
 
-def _joined(left: Shape, right: Shape, left_keys: Sequence[str], right_keys: Sequence[str], *, outer: bool) -> Shape:
+def _joined(
+    left: Shape,
+    right: Shape,
+    left_keys: Sequence[str],
+    right_keys: Sequence[str],
+    kept: KeptSides = "none",
+    *,
+    unique: bool = False,
+) -> Shape:
+    """A join. unique: no left row has the keys of another one."""
     whole = _beside(left, right)
     reads, equal, made = list(whole.reads), set(whole.equal), set(whole.made)
     for a, b in zip(left_keys, right_keys, strict=True):
@@ -327,10 +374,26 @@ def _joined(left: Shape, right: Shape, left_keys: Sequence[str], right_keys: Seq
         if one.identity is not None and other.identity is not None:
             equal.add((one.identity, other.identity))
             made |= {(one.identity, one.sources), (other.identity, other.sources)}
-    columns = whole.columns
-    if outer:  # NULLs stand beside rows without a match
-        columns = {name: replace(each, rises=False, brackets=False) for name, each in columns.items()}
-    return replace(whole, columns=columns, reads=tuple(reads), equal=frozenset(equal), made=frozenset(made))
+    keys = [left.columns[each].identity for each in left_keys]
+    named = {(left.leaves, frozenset(each for each in keys if each is not None))} if unique else set()
+    columns = dict(whole.columns)
+    for side, stays in ((left, kept in ("right", "both")), (right, kept in ("left", "both"))):
+        if stays:
+            columns |= {name: _optional(each, side) for name, each in side.columns.items()}
+    return replace(
+        whole,
+        columns=columns,
+        reads=tuple(reads),
+        equal=frozenset(equal),
+        made=frozenset(made),
+        unique=whole.unique | named,
+    )
+
+
+def _optional(value: Value, side: Shape) -> Value:
+    """A column that is NULL beside rows without a match, and so tells which rows have one."""
+    rows = _rows(side)
+    return replace(value, sources=value.sources | rows, rises=False, brackets=False)
 
 
 def _together(left: Shape, right: Shape) -> Shape:
@@ -340,7 +403,9 @@ def _together(left: Shape, right: Shape) -> Shape:
         (*left.reads, *right.reads),
         left.equal | right.equal,
         left.beside | right.beside,
+        left.alike | right.alike,
         left.made | right.made,
+        left.unique | right.unique,
         left.marking | right.marking,
         (*left.steps, *right.steps),
     )
@@ -357,5 +422,10 @@ def _stepped(below: Shape, name: str, by: Sources | None = None, position: Posit
 
 
 def _presence(below: Shape) -> Sources:
-    """How many rows there are of tables with terms."""
-    return frozenset((each.number, "") for each in below.leaves if each.table is not None and each.table.terms)
+    """How many rows there are: of hidden ones, where such are beneath, as known ones stand once beside them."""
+    hidden = frozenset((each.number, "") for each in below.leaves if not each.is_known)
+    return hidden or _rows(below)
+
+
+def _rows(below: Shape) -> Sources:
+    return frozenset((each.number, "") for each in below.leaves)
