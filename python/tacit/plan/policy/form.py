@@ -3,20 +3,20 @@
 A guard counts units. It holds the floor if each unit adds to an answer what owners' data alone say of it. So
 
 1. rows that a recipient knows stand beside hidden rows by joins and conditions alone. Beneath the guard, rows of both
-   are taken together within a unit only, and by what the recipient knows of that unit;
+   are taken together within a unit only, and by what the recipient knows of that unit.
 2. rows that a recipient knows, and all that is read together with them, meet one hidden column, or columns of which
-   each unit has one value;
+   each unit has one value.
 3. other hidden rows stand beside a unit's by equal columns that say which unit or row they are of, through no known
-   row; values of several inputs of a union stand beside none;
-4. each hidden row stands beside one row at most of each table that a recipient knows, or its owner lists the weights;
-5. values that a recipient knows are added up over hidden rows only where the owner lists them;
-6. a condition, and a key of groups, is of what a recipient knows or of what is hidden; one of both is where the owner
-   lets the two columns meet;
+   row. Values of several inputs of a union stand beside none.
+4. each hidden row stands beside one row at most of each table that a recipient knows, or its owner lists the weights.
+5. values that a recipient knows are added up over hidden rows only where the owner lists them.
+6. a condition, and a key of groups, is of what a recipient knows or of what is hidden. One of both is where the owner
+   lets the two columns meet.
 7. a column whose values are added up, or shown, is tested by intervals of itself alone, by which no value can be told
    from those beside it.
 
 What a recipient knows is then a function of one hidden value of each row. It decides in which group a unit's rows
-are, and in none how much they add.
+are, and in none how much they add. The page on rules has the same clauses, and docs/decisions/0067 says why they do.
 """
 
 from __future__ import annotations
