@@ -62,6 +62,8 @@ mod ask;
 mod base;
 mod blocks;
 #[cfg(test)]
+mod fresh;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod views;

@@ -153,3 +153,70 @@ impl Answerer {
         sums.into_iter().zip(drawn).map(end).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::base::base;
+    use super::super::fresh::{are_errors, centred, coefficients, difference, moments, product};
+    use super::super::tests::parties;
+    use super::*;
+
+    fn signed(words: &[u64]) -> Vec<i64> {
+        words.iter().map(|&word| word as i64).collect()
+    }
+
+    /// Digits of noise, of all draws: each is uniform, and none follows from another.
+    fn are_digits(lists: &[&[u64]], bits: u32) {
+        let lists: Vec<Vec<i64>> = lists.iter().map(|list| signed(list)).collect();
+        let bound = f64::from(bits).exp2();
+        for (number, list) in lists.iter().enumerate() {
+            assert!(list.iter().all(|digit| (*digit as u64) < 1 << bits), "digit {number}");
+            for before in &lists[..number] {
+                let (means, variances, correlation) = moments([before, list]);
+                assert!(means.iter().all(|mean| (mean / bound - 0.5).abs() < 0.02), "{means:?}");
+                assert!(variances.iter().all(|variance| (variance * 12.0 / bound.powi(2) - 1.0).abs() < 0.05));
+                assert!(correlation.abs() < 0.05, "digit {number}: {correlation}");
+            }
+        }
+    }
+
+    fn answers_are_rerandomised<R: Ring>() {
+        let base = base(R::BITS);
+        let (mut asker, mut answerer) = parties();
+        let message = asker.ask_block(base, [(0, R::ONE)].into_iter(), Vec::new());
+        let request = answerer.read(base, &message).expect("residues");
+        let (requests, y) = ([(); 2].map(|()| vec![request.clone()]), R::ZERO.sub(R::ONE));
+        let factors = [factor(base, 3, [(0, y), (2, R::ONE)].into_iter())];
+        let (places, masks) = ((0..DEGREE).collect::<Vec<_>>(), vec![R::ZERO; DEGREE]);
+        let drawn = [(); 2].map(|()| answerer.draw(base, &places, &masks));
+        let u = drawn.each_ref().map(|drawn| signed(&drawn.ternary));
+        let (means, variances, correlation) = moments([&u[0], &u[1]]);
+        assert!(u.iter().flatten().all(|u| u.abs() <= 1) && means.iter().all(|mean| mean.abs() < 0.05), "{means:?}");
+        assert!(variances.iter().all(|variance| (variance * 1.5 - 1.0).abs() < 0.05), "{variances:?}");
+        assert!(correlation.abs() < 0.05, "{correlation}");
+        let digits: Vec<&[u64]> = drawn.iter().flat_map(|drawn| &drawn.flood).map(|digits| &digits[..]).collect();
+        are_digits(&digits, base.flood_bits);
+        let errors = |limb: usize| {
+            let prime = base.prime(limb);
+            let rows = answerer.residues(base, limb, (&requests, &factors), &drawn);
+            [0, 1].map(|row| {
+                let [mut u, mut masked] = [vec![0; DEGREE], vec![0; DEGREE]];
+                prime.add(&mut u, &drawn[row].ternary);
+                prime.forward(&mut u);
+                prime.add_products(&mut masked, [[&answerer.zero[base.limbs[limb]][1], &u]]);
+                let rest = difference(prime, &rows[row][1], &coefficients(base, limb, &masked));
+                centred(prime, &difference(prime, &rest, &product(base, limb, &request, &factors[0])))
+            })
+        };
+        let first = errors(0);
+        are_errors([&first[0], &first[1]]);
+        assert!((1..base.limbs.len()).all(|limb| errors(limb) == first), "one e'' modulo all primes");
+    }
+
+    /// What is left of c_1 without a y and p u is e'': dividing by P hides it from whoever sees an answer.
+    #[test]
+    fn answers_have_a_ternary_polynomial_and_an_error_of_their_own() {
+        answers_are_rerandomised::<u64>();
+        answers_are_rerandomised::<u128>();
+    }
+}
