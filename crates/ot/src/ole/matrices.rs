@@ -101,6 +101,14 @@ pub struct Sizes {
     pub columns: usize,
 }
 
+impl Sizes {
+    /// Products of elements. None if there are more than a word counts.
+    pub fn products(&self) -> Option<usize> {
+        let sizes = [self.rows, self.inner, self.columns];
+        if sizes.contains(&0) { Some(0) } else { sizes.into_iter().try_fold(1, usize::checked_mul) }
+    }
+}
+
 /// This party's shares of two matrices: their elements by row and column.
 pub struct Product<'a, R> {
     /// The sizes of both.
