@@ -6,7 +6,9 @@ use std::collections::HashSet;
 use tacit_math::Ring;
 use tacit_math::ntt::{DEGREE, Prime};
 
+use super::super::answer::Answerer;
 use super::super::ask::Asker;
+use super::super::moduli::moduli;
 use super::super::planes::unpack_residues;
 use super::super::sample::ERROR_BITS;
 use super::answer::{Request, factor};
@@ -88,6 +90,35 @@ fn error_of<R: Ring>(base: &Base, asker: &Asker, request: &Request, x: &[R]) -> 
     let error = of_limb(0);
     assert!((1..base.limbs.len()).all(|limb| of_limb(limb) == error), "one error modulo all primes");
     error
+}
+
+/// What is left of a setup's encryption of zero once its asker takes off its secret; the same modulo every prime.
+fn error_of_key(asker: &Asker, answerer: &Answerer) -> Vec<i64> {
+    let of_prime = |(place, prime): (usize, &Prime)| {
+        let mut zero = answerer.zero[place].clone();
+        zero.iter_mut().for_each(|values| prime.multiply(values, prime.factor(prime.inverse_of(prime.shifted(1)))));
+        let [mut values, p] = zero;
+        let mut negative = vec![0; DEGREE];
+        prime.add_products(&mut negative, [[&p, &asker.negative[place]]]);
+        values = difference(prime, &values, &negative);
+        prime.backward(&mut values, &moduli().plain[place]);
+        centred(prime, &values)
+    };
+    let mut errors = moduli().primes.iter().enumerate().map(of_prime);
+    let error = errors.next().expect("a prime");
+    assert!(errors.all(|other| other == error), "one error modulo all primes");
+    error
+}
+
+/// Of two keys with one public seed. Without an error, a key would tell its secret.
+#[test]
+fn keys_have_an_error_of_their_own() {
+    let errors = [2, 8].map(|number| {
+        let (asker, key) = Asker::new(generator(1), generator(number));
+        let answerer = Answerer::new(generator(1), &key, generator(3)).expect("residues");
+        error_of_key(&asker, &answerer)
+    });
+    are_errors(errors.each_ref().map(Vec::as_slice));
 }
 
 fn requests_are_fresh<R: Ring>() {
