@@ -13,13 +13,25 @@ const TABLE: [(usize, f64); 6] =
 /// The standard deviation of errors that the table supposes.
 const TABLE_DEVIATION: f64 = 3.19;
 
+/// Hardness of ring-LWE by the table, for a ternary secret and the errors of [`ole::parameters`].
+fn of_table(what: String, degree: usize, log2_modulus: f64) -> Bound {
+    let deviation = ole::parameters().error_variance.sqrt();
+    assert!(deviation >= TABLE_DEVIATION, "errors are at least the table's");
+    let (_, allowed) = TABLE.into_iter().find(|(n, _)| *n == degree).expect("a dimension of the table");
+    Bound {
+        what,
+        with: format!("N {degree}, log2 q {log2_modulus:.1} of {allowed:.0}, sigma {deviation:.2}"),
+        // At one dimension bits times log2 q hardly changes, and falls towards the table's row for 128 bits.
+        bits: 128.0 * allowed / log2_modulus,
+        kind: Kind::Hardness,
+        source: "Albrecht et al., Homomorphic Encryption Standard (2018), table 1",
+    }
+}
+
 /// Bounds of `count` products in each direction.
 pub fn of_products(count: f64) -> Vec<Bound> {
     let Parameters { degree, log2_plaintext, log2_dropped, error_variance, most_error, log2_flood, places } =
         ole::parameters();
-    let log2_modulus = log2_plaintext + log2_dropped;
-    let (_, allowed) = TABLE.into_iter().find(|(n, _)| *n == degree).expect("a dimension of the table");
-    assert!(error_variance.sqrt() >= TABLE_DEVIATION, "errors are at least the table's");
     let n = (degree as f64).log2();
     let blocks = (count / degree as f64).ceil().log2();
     // |e y| has a standard deviation of sqrt(N) sigma T/2 in a coefficient; |e' u + e'' s| is at most 2 N times the
@@ -33,14 +45,11 @@ pub fn of_products(count: f64) -> Vec<Bound> {
     let truncated = 2.0 * margin * margin / (degree as f64 * lost * lost) / std::f64::consts::LN_2 - 1.0 - n - blocks;
     let with = |text: String| format!("{text}, 2^{blocks:.0} blocks");
     vec![
-        Bound {
-            what: "products: ring-LWE by the published table".into(),
-            with: format!("N {degree}, log2 q {log2_modulus:.1} of {allowed:.0}, sigma {:.2}", error_variance.sqrt()),
-            // At one dimension bits times log2 q hardly changes, and falls towards the table's row for 128 bits.
-            bits: 128.0 * allowed / log2_modulus,
-            kind: Kind::Hardness,
-            source: "Albrecht et al., Homomorphic Encryption Standard (2018), table 1",
-        },
+        of_table(
+            "products: ring-LWE of s and of u by the published table".into(),
+            degree,
+            log2_plaintext + log2_dropped,
+        ),
         Bound {
             what: "products: drowned noise shows the answerer's factor".into(),
             with: with(format!("log2 T {log2_plaintext:.1}, noise of {log2_flood} bits")),
@@ -70,13 +79,16 @@ const OF_ANSWER: f64 = 8192.0;
 
 /// Bounds of `count` products of elements in matrices, in each direction.
 pub fn of_matrices(count: f64) -> Vec<Bound> {
-    let Parameters { error_variance, most_error, .. } = ole::parameters();
+    let Parameters { degree, log2_plaintext, log2_dropped, error_variance, most_error, .. } = ole::parameters();
+    // An asker has one secret, and its setup gives samples of it modulo all primes, whatever q is in a ring.
+    let log2_setup = log2_plaintext + log2_dropped;
+    let mut bounds =
+        vec![of_table("matrices: ring-LWE of the secret s by the published table".into(), degree, log2_setup)];
     let answers = (count / OF_ANSWER).ceil().log2();
     let of_ring = |bits: u32| {
         let matrices::Parameters { degree, bits, log2_modulus, log2_kept, log2_flood, requests } =
             matrices::parameters(bits);
         let (n, terms, largest) = (degree as f64, (degree * requests) as f64, f64::from(bits - 1).exp2());
-        let (_, allowed) = TABLE.into_iter().find(|(dimension, _)| *dimension == degree).expect("a dimension");
         // What is decoded is off by less than a half, for the worst errors: nothing is left to chance.
         let worst = (f64::from(most_error) + 0.5) * terms * largest + 2.0 * n * f64::from(most_error) + 1.0;
         let off =
@@ -87,13 +99,8 @@ pub fn of_matrices(count: f64) -> Vec<Bound> {
         let drowned =
             (terms * error_variance).sqrt() * largest + 0.5 * terms * largest + 2.0 * n * f64::from(most_error);
         [
-            Bound {
-                what: format!("matrices of {bits} bits: ring-LWE by the published table"),
-                with: format!("N {degree}, log2 q {log2_modulus:.1} of {allowed:.0}"),
-                bits: 128.0 * allowed / log2_modulus,
-                kind: Kind::Hardness,
-                source: "Albrecht et al., Homomorphic Encryption Standard (2018), table 1",
-            },
+            // An answer's u is in samples modulo q alone.
+            of_table(format!("matrices of {bits} bits: ring-LWE of u by the published table"), degree, log2_modulus),
             Bound {
                 what: format!("matrices of {bits} bits: drowned noise shows the answerer's matrix"),
                 with: format!("noise of {log2_flood} bits, 2^{answers:.0} answers of {requests} requests"),
@@ -103,5 +110,6 @@ pub fn of_matrices(count: f64) -> Vec<Bound> {
             },
         ]
     };
-    [64, 128].into_iter().flat_map(of_ring).collect()
+    bounds.extend([64, 128].into_iter().flat_map(of_ring));
+    bounds
 }

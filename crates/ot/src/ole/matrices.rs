@@ -62,6 +62,8 @@ mod ask;
 mod base;
 mod blocks;
 #[cfg(test)]
+mod fresh;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod views;
@@ -97,6 +99,14 @@ pub struct Sizes {
     pub inner: usize,
     /// Columns of the right matrix.
     pub columns: usize,
+}
+
+impl Sizes {
+    /// Products of elements. None if there are more than a word counts.
+    pub fn products(&self) -> Option<usize> {
+        let sizes = [self.rows, self.inner, self.columns];
+        if sizes.contains(&0) { Some(0) } else { sizes.into_iter().try_fold(1, usize::checked_mul) }
+    }
 }
 
 /// This party's shares of two matrices: their elements by row and column.

@@ -104,10 +104,12 @@ pub(super) fn evaluations(bits: usize) -> usize {
 /// products one by one, and no fewer bytes. Matrices take no more rounds than many products, and no link changes bytes.
 pub(super) fn multiplies_matrices(form: &Form, bytes: usize) -> bool {
     let sizes = sizes(form);
-    let products = sizes.rows * sizes.inner * sizes.columns;
-    let evaluations = products * evaluations(8 * bytes);
+    let products = sizes.products();
+    let counted = products.and_then(|products| products.checked_mul(evaluations(8 * bytes)));
+    // More evaluations would not end, and a word might not count their bytes.
+    let Some(evaluations) = counted.filter(|&evaluations| evaluations < 1 << 56) else { return true };
     let one_by_one = || ole::cost(evaluations).sender + (evaluations * bytes) as u64;
-    evaluates(products) && matrices::cost(&[sizes], 8 * bytes as u32).sender <= one_by_one()
+    products.is_some_and(evaluates) && matrices::cost(&[sizes], 8 * bytes as u32).sender <= one_by_one()
 }
 
 /// Bytes of a garbled AND.
@@ -336,6 +338,8 @@ mod tests {
         let whole = |sizes, bytes| multiplies_matrices(&MatrixProduct::new(&(), &(), sizes).bilinear().form, bytes);
         for bytes in [8, 16] {
             assert!(whole([512; 3], bytes) && whole([1, 128, 128], bytes) && whole([1 << 20, 4, 1], bytes));
+            // As many as no word counts, or whose bytes none does.
+            assert!(whole([1 << 22, 1 << 21, 1 << 21], bytes) && whole([1 << 20, 1 << 20, 1 << 19], bytes));
             assert!(!whole([20; 3], bytes) && !whole([1, MANY - 1, 1], bytes) && !whole([0, 1 << 20, 1], bytes));
         }
     }

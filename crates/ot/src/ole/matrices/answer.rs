@@ -60,9 +60,7 @@ impl Answerer {
         factors: &[Halves],
         places: &[Vec<usize>],
     ) -> Vec<(Vec<u8>, Vec<R>)> {
-        let masks: Vec<Vec<R>> = places.iter().map(|places| self.secret.vector(places.len())).collect();
-        let drawn: Vec<Drawn<'_>> =
-            places.iter().zip(&masks).map(|(places, masks)| self.draw(base, places, masks)).collect();
+        let (masks, drawn) = self.draw::<R>(base, places);
         let limbs = lanes::map(true, (0..base.limbs.len()).collect(), |limb| {
             self.residues(base, limb, (requests, factors), &drawn)
         });
@@ -84,7 +82,14 @@ impl Answerer {
         lanes::map(true, rows, message).into_iter().zip(masks).collect()
     }
 
-    fn draw<'a, R: Ring>(&mut self, base: &Base, places: &'a [usize], masks: &[R]) -> Drawn<'a> {
+    /// The masks of all rows, and what each row's answer is drawn from.
+    fn draw<'a, R: Ring>(&mut self, base: &Base, places: &'a [Vec<usize>]) -> (Vec<Vec<R>>, Vec<Drawn<'a>>) {
+        let masks: Vec<Vec<R>> = places.iter().map(|places| self.secret.vector(places.len())).collect();
+        let drawn = places.iter().zip(&masks).map(|(places, masks)| self.draw_row(base, places, masks)).collect();
+        (masks, drawn)
+    }
+
+    fn draw_row<'a, R: Ring>(&mut self, base: &Base, places: &'a [usize], masks: &[R]) -> Drawn<'a> {
         let length = padded(places.len());
         let fresh = |length: usize| Zeroizing::new(vec![0; length]);
         let mut drawn = Drawn {
@@ -151,5 +156,79 @@ impl Answerer {
             [c_0, c_1]
         };
         sums.into_iter().zip(drawn).map(end).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::base::base;
+    use super::super::fresh::{are_errors, centred, coefficients, difference, moments, product};
+    use super::super::tests::parties;
+    use super::*;
+
+    fn signed(words: &[u64]) -> Vec<i64> {
+        words.iter().map(|&word| word as i64).collect()
+    }
+
+    /// Digits of noise, of all draws: each is uniform, and no two are alike.
+    fn are_digits(lists: &[&[u64]], bits: u32) {
+        let lists: Vec<Vec<i64>> = lists.iter().map(|list| signed(list)).collect();
+        let bound = f64::from(bits).exp2();
+        for (number, list) in lists.iter().enumerate() {
+            assert!(list.iter().all(|digit| (*digit as u64) < 1 << bits), "digit {number}");
+            for before in &lists[..number] {
+                let (means, variances, correlation) = moments([before, list]);
+                assert!(means.iter().all(|mean| (mean / bound - 0.5).abs() < 0.02), "{means:?}");
+                assert!(variances.iter().all(|variance| (variance * 12.0 / bound.powi(2) - 1.0).abs() < 0.05));
+                assert!(correlation.abs() < 0.05, "digit {number}: {correlation}");
+            }
+        }
+    }
+
+    fn answers_are_rerandomised<R: Ring>() {
+        let base = base(R::BITS);
+        let (mut asker, mut answerer) = parties();
+        let message = asker.ask_block(base, [(0, R::ONE)].into_iter(), Vec::new());
+        let request = answerer.read(base, &message).expect("residues");
+        let requests: Vec<Vec<Request>> = (0..4).map(|_| vec![request.clone()]).collect();
+        let factors = [factor(base, 3, [(0, R::ZERO.sub(R::ONE)), (2, R::ONE)].into_iter())];
+        let places = [(); 2].map(|()| (0..DEGREE).collect::<Vec<_>>());
+        // Two rows of one call and two of another.
+        let drawn: Vec<Drawn<'_>> = (0..2).flat_map(|_| answerer.draw::<R>(base, &places).1).collect();
+        let pairs = || (0..4).flat_map(|row| (0..row).map(move |before| [before, row]));
+        let u: Vec<Vec<i64>> = drawn.iter().map(|drawn| signed(&drawn.ternary)).collect();
+        assert!(u.iter().flatten().all(|u| u.abs() <= 1));
+        for [before, row] in pairs() {
+            let (means, variances, correlation) = moments([&u[before], &u[row]]);
+            assert!(means.iter().all(|mean| mean.abs() < 0.05), "{means:?}");
+            assert!(variances.iter().all(|variance| (variance * 1.5 - 1.0).abs() < 0.05), "{variances:?}");
+            assert!(correlation.abs() < 0.05, "u of answers {before} and {row}: {correlation}");
+        }
+        let digits: Vec<&[u64]> = drawn.iter().flat_map(|drawn| &drawn.flood).map(|digits| &digits[..]).collect();
+        are_digits(&digits, base.flood_bits);
+        let errors = |limb: usize| -> Vec<Vec<i64>> {
+            let prime = base.prime(limb);
+            let known = product(base, limb, &request, &factors[0]);
+            let rows = answerer.residues(base, limb, (&requests, &factors), &drawn);
+            let error = |([_, c_1], drawn): (&[Vec<u64>; 2], &Drawn<'_>)| {
+                let [mut u, mut masked] = [vec![0; DEGREE], vec![0; DEGREE]];
+                prime.add(&mut u, &drawn.ternary);
+                prime.forward(&mut u);
+                prime.add_products(&mut masked, [[&answerer.zero[base.limbs[limb]][1], &u]]);
+                let rest = difference(prime, c_1, &coefficients(base, limb, &masked));
+                centred(prime, &difference(prime, &rest, &known))
+            };
+            rows.iter().zip(&drawn).map(error).collect()
+        };
+        let first = errors(0);
+        pairs().for_each(|[before, row]| are_errors([&first[before], &first[row]]));
+        assert!((1..base.limbs.len()).all(|limb| errors(limb) == first), "one e'' modulo all primes");
+    }
+
+    /// What is left of c_1 without a y and p u is e'': dividing by P hides it from whoever sees an answer.
+    #[test]
+    fn answers_have_a_ternary_polynomial_and_an_error_of_their_own() {
+        answers_are_rerandomised::<u64>();
+        answers_are_rerandomised::<u128>();
     }
 }

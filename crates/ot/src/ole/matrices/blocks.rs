@@ -49,7 +49,7 @@ impl Unit {
 impl Plan {
     /// The one with the fewest bytes. None if there is nothing to multiply.
     pub(super) fn of(sizes: Sizes, bits: u32) -> Option<Self> {
-        if sizes.rows * sizes.inner * sizes.columns == 0 {
+        if sizes.products() == Some(0) {
             return None;
         }
         let turned = Sizes { rows: sizes.columns, columns: sizes.rows, ..sizes };
@@ -68,17 +68,25 @@ impl Plan {
         plans.min_by_key(|plan| plan.bytes(base(bits)))
     }
 
-    /// Bytes of each node.
+    /// Bytes of each node; `u64::MAX` for those that a word does not count.
     pub(super) fn bytes(&self, base: &Base) -> u64 {
+        self.counted_bytes(base).unwrap_or(u64::MAX)
+    }
+
+    fn counted_bytes(&self, base: &Base) -> Option<u64> {
         let Self { sizes, block, .. } = self;
         let [rows, inner, columns] =
             [counted(sizes.rows, block.rows), counted(sizes.inner, block.inner), counted(sizes.columns, block.columns)];
-        let inner: usize = inner.iter().map(|(_, count)| count).sum();
-        let requests = rows.iter().map(|(_, count)| count).sum::<usize>() * inner;
-        let answers = rows.iter().flat_map(|(height, many)| {
-            columns.iter().map(move |(width, count)| (many * count * base.answer(height * width)) as u64)
-        });
-        (requests * base.request()) as u64 + answers.sum::<u64>() * inner.div_ceil(UNIT_REQUESTS) as u64
+        let blocks = |parts: [(usize, usize); 2]| parts.iter().map(|(_, count)| *count as u64).sum::<u64>();
+        let requests = blocks(rows).checked_mul(blocks(inner))?.checked_mul(base.request() as u64)?;
+        let mut answers = 0_u64;
+        for ((height, many), (width, count)) in rows.into_iter().flat_map(|rows| columns.map(|columns| (rows, columns)))
+        {
+            // A block's results are coefficients of one polynomial.
+            let each = base.answer(height * width) as u64;
+            answers = answers.checked_add((many as u64).checked_mul(count as u64)?.checked_mul(each)?)?;
+        }
+        answers.checked_mul(blocks(inner).div_ceil(UNIT_REQUESTS as u64))?.checked_add(requests)
     }
 
     /// All of it, in order.
@@ -199,6 +207,22 @@ mod tests {
             assert!(
                 batches.iter().all(|units| units.iter().map(super::Unit::requests).sum::<usize>() <= UNIT_REQUESTS)
             );
+        }
+    }
+
+    /// Where a word does not count the products, or not the bytes, there is a plan all the same.
+    #[test]
+    fn sizes_beyond_a_word_are_seen() {
+        let sizes = |[rows, inner, columns]: [usize; 3]| Sizes { rows, inner, columns };
+        // 2^64 products, which are zero modulo 2^64.
+        let large = sizes([1 << 22, 1 << 21, 1 << 21]);
+        assert_eq!(large.products(), None);
+        let plan = Plan::of(large, 64).expect("something to multiply");
+        assert!(plan.bytes(base(64)) > 1 << 50 && plan.bytes(base(64)) < u64::MAX);
+        let plan = Plan::of(sizes([1 << 40; 3]), 64).expect("something to multiply");
+        assert_eq!(plan.bytes(base(64)), u64::MAX);
+        for empty in [[0, 1 << 40, 1 << 40], [1 << 40, 0, 1 << 40], [1 << 40, 1 << 40, 0]] {
+            assert_eq!(Plan::of(sizes(empty), 128), None);
         }
     }
 

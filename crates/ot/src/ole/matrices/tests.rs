@@ -2,19 +2,21 @@
 
 use tacit_math::ntt::DEGREE;
 use tacit_math::{Prg, Ring, Seed};
+use tacit_net::PartyId;
 
+use super::super::Ole;
 use super::super::answer::Answerer;
 use super::super::ask::Asker;
-use super::Sizes;
-use super::answer::factor;
+use super::answer::{Request, factor};
 use super::base::{base, halves, logarithms};
-use super::blocks::Plan;
+use super::blocks::{Plan, Unit};
+use super::{Planned, Product, Sizes};
 
-fn generator(number: u8) -> Prg {
+pub(super) fn generator(number: u8) -> Prg {
     Prg::new(&Seed::from_bytes([number; 16]))
 }
 
-fn parties() -> (Asker, Answerer) {
+pub(super) fn parties() -> (Asker, Answerer) {
     let (asker, key) = Asker::new(generator(1), generator(2));
     (asker, Answerer::new(generator(1), &key, generator(3)).expect("residues"))
 }
@@ -29,7 +31,7 @@ fn numbers<R: Ring>(prg: &mut Prg) -> [Vec<R>; 5] {
 }
 
 /// The coefficients of a polynomial, with their places.
-fn polynomial<R: Ring>(x: &[R]) -> impl Iterator<Item = (usize, R)> {
+pub(super) fn polynomial<R: Ring>(x: &[R]) -> impl Iterator<Item = (usize, R)> {
     x.iter().copied().enumerate()
 }
 
@@ -72,6 +74,67 @@ fn sums_of_128_bits_are_exact() {
     sums_are_exact::<u128>();
 }
 
+/// The product of two matrices in small blocks: two rows of them, two columns, and this many inner elements, two to a
+/// block. All elements are random. One party asks and answers.
+fn blocks_are_exact<R: Ring>(inner: usize, transposed: bool) {
+    let base = base(R::BITS);
+    let (asker, answerer) = parties();
+    let mut ole = Ole { peer: PartyId(1), asker, answerer };
+    let sizes = Sizes { rows: 5, inner, columns: 3 };
+    let turned = Sizes { rows: sizes.columns, inner, columns: sizes.rows };
+    let [x, y]: [Vec<R>; 2] = [sizes.rows * inner, inner * sizes.columns].map(|count| {
+        let random: Vec<u128> = generator(count as u8).vector(count);
+        random.into_iter().map(R::from_u128).collect()
+    });
+    let (left, right) = (|i: usize, t: usize| x[i * inner + t], |t: usize, j: usize| y[t * sizes.columns + j]);
+    let product = Product { sizes, left: &left, right: &right };
+    let block = Sizes { rows: 3, inner: 2, columns: 2 };
+    let plan = Plan { transposed, sizes: if transposed { turned } else { sizes }, block };
+    let planned = Planned { product: &product, plan };
+    let [unit]: [Unit; 1] = plan.units(0).try_into().expect("one unit");
+    assert_eq!([unit.rows.len(), unit.columns.len()], if transposed { [1, 3] } else { [2, 2] });
+    let requests: Vec<Request> = unit
+        .blocks()
+        .map(|(rows, inner)| {
+            let message = ole.asker.ask_block(base, planned.left(rows, inner), Vec::new());
+            ole.answerer.read(base, &message).expect("residues")
+        })
+        .collect();
+    let requests: Vec<Vec<Request>> = requests.chunks(unit.inner.len()).map(<[_]>::to_vec).collect();
+    let mut sums = vec![R::ZERO; sizes.rows * sizes.columns];
+    for columns in &unit.columns {
+        let answers = ole.answers(base, &planned, &unit, &requests, columns);
+        for (block, (message, masks)) in unit.results(columns).iter().zip(answers) {
+            let shares = ole.asker.end_block::<R>(base, &message, &planned.places(block)).expect("residues");
+            let results: Vec<R> = shares.into_iter().zip(masks).map(|(share, mask)| share.sub(mask)).collect();
+            planned.add(block, &results, &mut sums);
+        }
+    }
+    for (i, j) in (0..sizes.rows).flat_map(|i| (0..sizes.columns).map(move |j| (i, j))) {
+        let exact = (0..inner).fold(R::ZERO, |sum, t| sum.add(left(i, t).mul(right(t, j))));
+        assert_eq!(sums[i * sizes.columns + j], exact, "row {i}, column {j} of {inner} inner elements");
+    }
+}
+
+/// Two inner blocks, and six: more than are multiplied at a time, and a rest.
+#[test]
+fn blocks_of_several_rows_parts_and_columns_are_exact() {
+    for inner in [3, 11] {
+        blocks_are_exact::<u64>(inner, false);
+        blocks_are_exact::<u128>(inner, false);
+    }
+    blocks_are_exact::<u64>(11, true);
+}
+
+/// What an asker is left with of an answer, as a part of 1, once it takes off its secret: what rounding takes off.
+pub(super) fn noise<R: Ring>(asker: &Asker, message: &[u8], places: &[usize]) -> Vec<f64> {
+    let base = base(R::BITS);
+    let mut residues = asker.decrypt(base, message, places).expect("residues");
+    base.scaled(&mut residues)
+        .map(|(whole, fraction)| (if R::BITS == 64 { whole as i64 } else { fraction as i64 }) as f64 / 2_f64.powi(64))
+        .collect()
+}
+
 /// An asker that takes off all that it knows is left with the answerer's fresh noise, uniform below 2^F.
 fn noise_drowns<R: Ring>() {
     let base = base(R::BITS);
@@ -83,12 +146,7 @@ fn noise_drowns<R: Ring>() {
     let factors = [factor(base, DEGREE, (0..DEGREE).map(|place| (place, most.sub(R::ONE))))];
     let (message, _) =
         answerer.answer_blocks::<R>(base, &[requests], &factors, std::slice::from_ref(&places)).remove(0);
-    let mut residues = asker.decrypt(base, &message, &places).expect("residues");
-    // What rounding takes off, as a part of 1.
-    let noise: Vec<f64> = base
-        .scaled(&mut residues)
-        .map(|(whole, fraction)| (if R::BITS == 64 { whole as i64 } else { fraction as i64 }) as f64 / 2_f64.powi(64))
-        .collect();
+    let noise = noise::<R>(&asker, &message, &places);
     let [log2_modulus, _, log2_flood] = logarithms(R::BITS);
     let below = (log2_flood - log2_modulus + f64::from(R::BITS)).exp2();
     let mean = noise.iter().sum::<f64>() / DEGREE as f64;
