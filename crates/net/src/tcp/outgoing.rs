@@ -14,12 +14,14 @@ use std::time::{Duration, Instant};
 pub(super) struct Outgoing {
     socket: Socket,
     tls: Option<Box<ClientConnection>>,
+    /// Without TLS, what the socket has not taken yet; under TLS the connection keeps that.
+    rest: Vec<u8>,
 }
 
 impl Outgoing {
     /// Speak over `socket`, under TLS where `config` is given: complete the handshake.
     pub fn open(socket: Socket, config: Option<Arc<ClientConfig>>) -> io::Result<Self> {
-        let mut outgoing = Self { socket, tls: None };
+        let mut outgoing = Self { socket, tls: None, rest: Vec::new() };
         if let Some(config) = config {
             let mut tls = ClientConnection::new(config, tls::no_name()).map_err(io::Error::other)?;
             tls.set_buffer_limit(None);
@@ -44,23 +46,45 @@ impl Outgoing {
     /// Write both parts one behind the other and return how many bytes this took on the wire.
     pub fn write(&mut self, head: &[u8], body: &[u8]) -> io::Result<usize> {
         match &mut self.tls {
-            None => write_both(&mut self.socket, head, body),
+            None => {
+                let rest = write_both(&mut self.socket, &std::mem::take(&mut self.rest), &[])?;
+                Ok(rest + write_both(&mut self.socket, head, body)?)
+            }
             Some(tls) => {
                 let parts = [IoSlice::new(head), IoSlice::new(body)];
                 let taken = tls.writer().write_vectored(&parts)?;
                 debug_assert_eq!(taken, head.len() + body.len(), "the buffer has no limit");
-                let mut written = 0;
-                while tls.wants_write() {
-                    match tls.write_tls(&mut self.socket) {
-                        Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
-                        Ok(count) => written += count,
-                        Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                        Err(error) => return Err(error),
-                    }
-                }
-                Ok(written)
+                write_records(tls, &mut self.socket)
             }
         }
+    }
+
+    /// Write what the socket takes at once of these bytes, and keep the rest for [`Self::write`]. Returns how many
+    /// bytes this took on the wire, and whether that is all.
+    pub fn write_at_once(&mut self, bytes: &[u8]) -> io::Result<(usize, bool)> {
+        match &mut self.tls {
+            None => self.rest.extend_from_slice(bytes),
+            Some(tls) => tls.writer().write_all(bytes)?,
+        }
+        self.stream().set_nonblocking(true)?;
+        let mut written = 0;
+        let last = loop {
+            let taken = match &mut self.tls {
+                None if self.rest.is_empty() => break Ok(true),
+                None => self.socket.write(&self.rest).inspect(|&count| drop(self.rest.drain(..count))),
+                Some(tls) if !tls.wants_write() => break Ok(true),
+                Some(tls) => tls.write_tls(&mut self.socket),
+            };
+            match taken {
+                Ok(0) => break Err(io::ErrorKind::WriteZero.into()),
+                Ok(count) => written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break Ok(false),
+                Err(error) => break Err(error),
+            }
+        };
+        self.stream().set_nonblocking(false)?;
+        last.map(|all| (written, all))
     }
 
     /// Change the keys now, which otherwise happens after some hundred gigabytes.
@@ -100,6 +124,20 @@ impl Parley for Outgoing {
         tls.export_keying_material(&mut out[..], purpose.label(), None).map_err(io::Error::other)?;
         Ok(Some(out))
     }
+}
+
+/// Write the records that a connection holds, and return how many bytes they are.
+fn write_records(tls: &mut ClientConnection, socket: &mut Socket) -> io::Result<usize> {
+    let mut written = 0;
+    while tls.wants_write() {
+        match tls.write_tls(socket) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => written += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(written)
 }
 
 fn write_both(socket: &mut Socket, mut head: &[u8], mut body: &[u8]) -> io::Result<usize> {

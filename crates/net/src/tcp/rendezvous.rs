@@ -4,7 +4,7 @@ use super::group::{Group, Sessions};
 use super::handshake::Met;
 use super::incoming::Incoming;
 use super::link::Link;
-use super::outbox::Writer;
+use super::outbox::{Sending, Writer};
 use super::outgoing::Outgoing;
 use super::reader::Reader;
 use super::{Endpoint, Hello, Identity, accept, dial};
@@ -264,15 +264,8 @@ impl Rendezvous {
         let Met { peer, session, connection, contribution, .. } = met;
         let Some((hub, pool, meter, link)) = linked(&mut self.sessions, session, peer) else { return Ok(()) };
         let socket = connection.stream().try_clone()?;
-        let writer = Writer {
-            outbox: Arc::clone(&link.outbox),
-            connection,
-            peer,
-            hub: Arc::clone(hub),
-            pool: Arc::clone(pool),
-            meter: Arc::clone(meter),
-            leaving: 0,
-        };
+        link.outbox.open(Sending::new(connection, Arc::clone(pool), Arc::clone(meter)));
+        let writer = Writer { outbox: Arc::clone(&link.outbox), peer, hub: Arc::clone(hub) };
         let name = format!("to {}", self.group.names[peer]);
         link.threads.push(thread::Builder::new().name(name).spawn(move || writer.run())?);
         link.outgoing = Some(socket);
