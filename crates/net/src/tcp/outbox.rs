@@ -1,7 +1,7 @@
 //! What waits to be sent to one peer, and the thread that sends it.
 //!
-//! A small frame for which nothing has to wait leaves in the thread that posts it, as far as the socket takes it at once:
-//! a round between near parties is then a switch of threads shorter. All else is the writer's.
+//! A small frame for which nothing has to wait leaves in the thread that posts it, as far as the socket takes it at
+//! once. A round between near parties is then a switch of threads shorter. All else is the writer's.
 
 use super::outgoing::Outgoing;
 use crate::error::NetError;
