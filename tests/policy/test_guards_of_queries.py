@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from .owners import allowed
+from tacit.plan.physical.placed import SecureStep
+from tacit.sql import compile_query
+
+from .owners import OWNERS, allowed
 
 
 def test_a_guard_counts_units_of_each_owner_at_the_highest_floor() -> None:
@@ -62,3 +65,12 @@ def test_guards_name_aggregates_and_scans_of_the_query() -> None:
     assert guard.aggregate == found.state.relation.input  # type: ignore[union-attr] # a projection over it
     first, second = (each.scan for each in guard.floors)
     assert first != second
+
+
+def test_a_fold_judges_each_group_once() -> None:
+    """The groups that stay and the rest row are made of the same ones: no condition is moved beneath one of the two."""
+    joined = "customers c JOIN people p ON c.ssn = p.ssn"
+    plan = compile_query(f"SELECT c.segment, COUNT(*) AS n FROM {joined} GROUP BY c.segment", OWNERS, ("north",))
+    steps = [each for each in plan.steps if isinstance(each, SecureStep)]
+    tests = [repr(each).count("function='ge', args=(Column(name='unit_count") for each in steps]
+    assert sum(tests) == 1, steps

@@ -77,6 +77,11 @@ UNITED = "(SELECT * FROM padded UNION ALL SELECT * FROM announced)"
             1,
         ),
         (
+            f"WITH c AS (SELECT g, SUM(s) AS t FROM {UNITED} u GROUP BY g)"
+            " SELECT a.g, b.t FROM c a JOIN c b ON a.t = b.t WHERE a.g > 1",
+            1,
+        ),
+        (
             f"WITH c AS (SELECT g, k, s FROM {UNITED} u), d AS (WITH c AS (SELECT g, SUM(s) AS t FROM c GROUP BY g)"
             " SELECT * FROM c) SELECT a.g, b.t FROM d a JOIN d b ON a.g = b.g + 1",
             1,
