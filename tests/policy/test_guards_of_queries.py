@@ -72,5 +72,5 @@ def test_a_fold_judges_each_group_once() -> None:
     joined = "customers c JOIN people p ON c.ssn = p.ssn"
     plan = compile_query(f"SELECT c.segment, COUNT(*) AS n FROM {joined} GROUP BY c.segment", OWNERS, ("north",))
     steps = [each for each in plan.steps if isinstance(each, SecureStep)]
-    tests = [repr(each).count("function='ge', args=(Column(name='unit_count") for each in steps]
+    tests = [repr(each).count("function='ge', args=(Column(name='count')") for each in steps]
     assert sum(tests) == 1, steps
