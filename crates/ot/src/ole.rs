@@ -48,6 +48,8 @@
 
 mod answer;
 mod ask;
+#[cfg(test)]
+mod fresh;
 mod lift;
 pub mod matrices;
 mod moduli;

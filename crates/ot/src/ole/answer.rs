@@ -78,7 +78,7 @@ impl Answerer {
 
     /// The coefficients of the request times y plus zero times a small polynomial, and fresh noise. The noise is what
     /// drowns all that they were made of in the first, an error in the second.
-    fn products(&mut self, moduli: &Moduli, mut request: &[u8], y: &[i64]) -> Option<[Residues; 2]> {
+    pub(super) fn products(&mut self, moduli: &Moduli, mut request: &[u8], y: &[i64]) -> Option<[Residues; 2]> {
         assert_eq!(request.len(), REQUEST, "a whole request");
         let factors = Factors::new(moduli, y);
         // u, f as digits, and e''.
