@@ -11,6 +11,10 @@ use std::net::Shutdown;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// How long a peer's abort waits for this party to notice the reason itself: that another peer has gone, which it then
+/// names.
+const ECHO: Duration = Duration::from_millis(200);
+
 /// The thread that owns the connection from one peer.
 pub(super) struct Reader {
     pub connection: Incoming,
@@ -49,6 +53,9 @@ impl Reader {
             };
             self.meter.read(self.connection.take_count());
             let last = matches!(frame.kind, Kind::Farewell | Kind::Abort);
+            if frame.kind == Kind::Abort {
+                self.hub.await_failure(ECHO);
+            }
             self.hub.deliver_bounded(self.peer, frame);
             if last {
                 return;
