@@ -102,7 +102,9 @@ class _Form:
         yield from self._repeated()
         yield from self._weighted()
         yield from self._mixed()
+        yield from self._of_several()
         yield from self._tested()
+        yield from self._counted()
 
     @property
     def _own(self) -> list[Leaf]:
@@ -161,11 +163,30 @@ class _Form:
                     sentence = f"known rows meet {self._name(several[0])} and another column beside, and so choose rows"
                     yield self._problem("weights", f"{sentence} of each unit of {self.table.name}", read.position)
 
-    def _met(self) -> list[Read]:
+    def _of_several(self) -> Iterator[Problem]:
+        """Known rows that keys of joins and conditions tie to two hidden columns that do not name the unit."""
+        named = self.table.terms.unit if self.table.terms else ()
+        for own in self._own:
+            unit = closed(frozenset((own.number, each) for each in named), self.shape)
+            for read in self._met(decides=True):
+                mine = [each for each in sorted(read.sources) if not unit.isdisjoint({each}) or each[0] == own.number]
+                ways = {closed(frozenset({each}), self.shape) for each in mine}
+                others = [each for each in mine if each not in unit]
+                if len(ways) > 1 and others and not all(self._has_partners(each) for each in others):
+                    sentence = f"known rows meet {self._name(others[0])} and another column of the same unit"
+                    yield self._problem("filter", sentence, read.position)
+
+    def _has_partners(self, source: Source) -> bool:
+        found = next((each.terms.partners for each in self.table.columns if each.field.name == source[1]), None)
+        return found is not None
+
+    def _met(self, *, decides: bool = False) -> list[Read]:
         """Of known rows that are read together, directly or by others, the hidden columns that they meet."""
         found: list[tuple[frozenset[int], Read]] = []
         beside = {each.number for each in self._beside}
         for read in self.shape.reads:
+            if decides and not read.decides:
+                continue
             numbers = frozenset(number for number, column in read.sources if number in beside and column)
             if not numbers:
                 continue
@@ -317,6 +338,28 @@ class _Form:
                         f"{self._name(touched[0])} is added up or shown, and decides by more than an interval of it"
                     )
                     yield self._problem("floor", sentence, read.position or each.position)
+
+    def _counted(self) -> Iterator[Problem]:
+        """Conditions and keys that choose, by what is hidden of a unit, how many of its rows count."""
+        adding = [each for each in self.guard.aggregate.aggregations if each.function in ADDING]
+        aggregate, columns = self.guard.aggregate, self.shape.columns
+        keys = [Read(columns[each].sources) for each in aggregate.keys]
+        counted = [(each, each.column) for each in adding if each.function == "count" and each.column is not None]
+        keys += [Read(columns[name].sources, position=each.position) for each, name in counted]
+        known = {each.number for each in self._beside}
+        for own in self._own if adding else ():
+            near = {one.number for one, other in self.shape.beside if other == own} - known | {own.number}
+            named = self.table.terms.unit if self.table.terms else ()
+            unit = closed(frozenset((own.number, each) for each in named), self.shape)
+            of_unit = self._of_unit(own)
+            for read in (*(each for each in self.shape.reads if each.decides and not each.is_key), *keys):
+                met = sorted(each for each in read.sources - unit if each[0] in near and each[1])
+                several = [each for each in met if each not in of_unit]
+                if several and len({closed(frozenset({each}), self.shape) for each in met}) > 1:
+                    sentence = f"one condition or key is of {self._name(several[0])} and of another column, and so"
+                    yield self._problem(
+                        "weights", f"{sentence} chooses how many rows of each unit count", read.position
+                    )
 
     def _values(self, each: Aggregation) -> Sources:
         if each.column is None or each.function not in OF_VALUES:

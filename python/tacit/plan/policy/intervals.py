@@ -6,11 +6,11 @@ By anything else a question may tell most of the values that it adds up, so that
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from tacit.plan.algebra.expressions import conjuncts
 from tacit.plan.algebra.relations import Call, ColumnRef, Expr, Literal
+from tacit.plan.algebra.types import Double
 from tacit.plan.facts.fields import columns_of
 from tacit.plan.policy.constants import COMPARISONS, unchanged
 
@@ -44,9 +44,15 @@ def has_intervals(value: Expr) -> bool:
         case Call(op, args) if op in MONOTONE:
             varying = [each for each in args if columns_of(each)]
             divides = op in ("div", "int_div") and args[0] not in varying
-            return len(varying) <= 1 and not divides and all(map(has_intervals, varying))
+            return len(varying) <= 1 and not divides and not _may_overflow(value) and all(map(has_intervals, varying))
         case _:
             return False
+
+
+def _may_overflow(value: Expr) -> bool:
+    """Whether arithmetic of DOUBLEs may end at infinity, from where no further step is monotone: inf * 0 is NaN."""
+    found = unchanged(value)
+    return isinstance(found, Call) and found.op in ("add", "sub", "mul", "div") and isinstance(found.type, Double)
 
 
 def has_brackets(value: Expr) -> bool:
@@ -54,10 +60,8 @@ def has_brackets(value: Expr) -> bool:
     match found := unchanged(value):
         case Call("if"):
             return _has_branches(found)
-        case Call("eq" | "ne", _):
-            return is_interval(replace(found, op="eq"))
         case _:
-            return has_intervals(found) or is_interval(found)
+            return has_intervals(found) or (is_interval(found) and not _is_equality(found))
 
 
 def _has_branches(value: Expr) -> bool:
@@ -70,7 +74,13 @@ def _has_branches(value: Expr) -> bool:
         ends += [unchanged(then)]
         value = unchanged(otherwise)
     constants = {each.value for each in (*ends, value) if isinstance(each, Literal)}
-    return len(constants) == len(ends) + 1 and all(map(is_interval, tests)) and len(set(map(columns_of, tests))) == 1
+    ordered = all(is_interval(each) and not _is_equality(each) for each in tests)
+    return len(constants) == len(ends) + 1 and ordered and len(set(map(columns_of, tests))) == 1
+
+
+def _is_equality(condition: Expr) -> bool:
+    found = unchanged(condition)
+    return isinstance(found, Call) and found.op == "eq"
 
 
 def tests_within(value: Expr) -> Iterator[Expr]:

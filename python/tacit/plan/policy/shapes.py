@@ -235,6 +235,7 @@ class Shapes:
         for name, expr in outputs:
             reads += [read for each in tests_within(expr) for read in below.reading(each)]
             reads += below.reading(expr, decides=False)
+            reads += [read for each in _deciding(expr) for read in below.reading(each)]
             columns[name] = self._computed(below, name, expr)
         return replace(below, columns=columns, reads=tuple(reads))
 
@@ -354,6 +355,16 @@ def _added(expr: Expr) -> frozenset[str]:
             return frozenset().union(*map(_added, args))
         case _:
             return columns_of(expr)
+
+
+def _deciding(expr: Expr) -> list[Expr]:
+    """Within a value that is no condition: what is TRUE or FALSE in it, and what it divides by, as that makes NULL."""
+    if not isinstance(expr, Call) or expr.op == "if":
+        return []
+    if isinstance(expr.type, Boolean):
+        return [expr]
+    found = [one for each in expr.args for one in _deciding(each)]
+    return [*found, *(expr.args[1:] if expr.op in ("div", "int_div", "mod", "ratio", "rounded") else ())]
 
 
 def _joined(
