@@ -52,7 +52,7 @@ def stays(cost: int) -> Data:
     """All of 25 patients have 40 days. The seventh alone is 61."""
     return {
         "visits": [
-            {"patient": each, "day": day, "age": 61 if each == 7 else 30, "room": each, "sick": each == 7 and cost > 999,
+            {"patient": each, "day": day, "age": 61 if each == 7 else 30, "room": each, "sick": each == 7,
              "cost": cost if each == 7 else 10}
             for each in range(25) for day in range(40)
         ]

@@ -4,8 +4,8 @@ A guard counts units. It holds the floor if each unit adds to an answer what own
 
 1. rows that a recipient knows stand beside hidden rows by joins and conditions alone. Beneath the guard, rows of both
    are taken together within a unit only, and by what the recipient knows of that unit.
-2. rows that a recipient knows, and all that is read together with them, meet one hidden column, or columns of which
-   each unit has one value.
+2. rows that a recipient knows, and all that is read together with them, meet one hidden column, or the unit. Each
+   further column of the unit has to name its partners.
 3. other hidden rows stand beside a unit's by equal columns that say which unit or row they are of, through no known
    row. Values of several inputs of a union stand beside none.
 4. each hidden row stands beside one row at most of each table that a recipient knows, or its owner lists the weights.
@@ -14,6 +14,8 @@ A guard counts units. It holds the floor if each unit adds to an answer what own
    lets the two columns meet.
 7. a column whose values are added up, or shown, is tested by intervals of itself alone, by which no value can be told
    from those beside it.
+8. where rows are counted or added, and a unit has several, each condition, key and counted value reads one of their
+   columns and nothing else that is hidden.
 
 What a recipient knows is then a function of one hidden value of each row. It decides in which group a unit's rows
 are, and in none how much they add. The page on rules has the same clauses, and docs/decisions/0067 says why they do.
@@ -169,7 +171,8 @@ class _Form:
         for own in self._own:
             unit = closed(frozenset((own.number, each) for each in named), self.shape)
             for read in self._met(decides=True):
-                mine = [each for each in sorted(read.sources) if not unit.isdisjoint({each}) or each[0] == own.number]
+                mine = [each for each in sorted(read.sources) if each in unit or each[0] == own.number]
+                mine = [each for each in mine if each in unit or not self._knows(each)]
                 ways = {closed(frozenset({each}), self.shape) for each in mine}
                 others = [each for each in mine if each not in unit]
                 if len(ways) > 1 and others and not all(self._has_partners(each) for each in others):

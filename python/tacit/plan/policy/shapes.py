@@ -140,9 +140,13 @@ class Shape:
         return tuple(self._read(each, decides) for each in conjuncts(expr))
 
     def _read(self, expr: Expr, decides: bool) -> Read:
+        position = expr.position if isinstance(expr, Call | ColumnRef) else None
+        if (tested := _tested_for_null(expr)) is not None:
+            # What makes the column NULL has been read where it is computed.
+            values = self.columns[tested].values
+            return Read(values, len(values) <= 1, decides, position=position)
         columns = columns_of(expr)
         straight = len(columns) == 1 and all(self.columns[each].rises for each in columns)
-        position = expr.position if isinstance(expr, Call | ColumnRef) else None
         return Read(self.sources(columns), straight and is_interval(expr), decides, position=position)
 
 
@@ -358,13 +362,37 @@ def _added(expr: Expr) -> frozenset[str]:
 
 
 def _deciding(expr: Expr) -> list[Expr]:
-    """Within a value that is no condition: what is TRUE or FALSE in it, and what it divides by, as that makes NULL."""
-    if not isinstance(expr, Call) or expr.op == "if":
-        return []
-    if isinstance(expr.type, Boolean):
-        return [expr]
-    found = [one for each in expr.args for one in _deciding(each)]
-    return [*found, *(expr.args[1:] if expr.op in ("div", "int_div", "mod", "ratio", "rounded") else ())]
+    """Within a value: what is TRUE or FALSE in it, and what it divides by, as that makes NULL."""
+    match expr:
+        case Call("if", (_, then, otherwise)):
+            return [*_deciding(then), *_deciding(otherwise)]
+        case Call("not", (Call("is_null") as test,)) | (Call("is_null") as test):
+            return _tests_of_null(test)
+        case Call() if isinstance(expr.type, Boolean):
+            return [expr]
+        case Call(op, args):
+            found = [one for each in args for one in _deciding(each)]
+            return [*found, *(args[1:] if op in ("div", "int_div", "mod", "ratio", "rounded") else ())]
+        case _:
+            return []
+
+
+def _tested_for_null(expr: Expr) -> str | None:
+    """The column of which an expression tells whether it is NULL."""
+    match unchanged(expr):
+        case Call("not", (Call("is_null", (ColumnRef() as tested,)),)) | Call("is_null", (ColumnRef() as tested,)):
+            return tested.name
+        case _:
+            return None
+
+
+def _tests_of_null(test: Call) -> list[Expr]:
+    """Whether a CASE is NULL is asked of each of its branches."""
+    match test.args[0]:
+        case Call("if", (_, then, otherwise)):
+            return [one for each in (then, otherwise) for one in _tests_of_null(replace(test, args=(each,)))]
+        case _:
+            return [test]
 
 
 def _joined(
