@@ -45,7 +45,7 @@ REFUSED = [
     (
         "SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER (PARTITION BY ssn ORDER BY clinic) AS n FROM visits) v "
         "WHERE n = 1", "north", "window", 30,
-        "ROW_NUMBER OVER takes rows of visits that are equal in its order in any order",
+        "ROW_NUMBER OVER takes rows of visits that are equal in its order in any order, as RANK does not",
         "ask west for visits, rule window",
     ),
     (

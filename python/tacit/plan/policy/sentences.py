@@ -133,7 +133,7 @@ def _floor(item: Item) -> str:
         case "blended":
             return f"a condition tells which units of {table} others match, and something else beside"
         case "branched":
-            return f"a condition selects rows of {table} by {item.column} or by something else, which nothing counts"
+            return f"{table}.{item.column} is added up, and a condition or key leaves no interval of it"
         case "united":
             return f"equal values match rows of {table} with those of others in a UNION, and nothing counts how many"
         case "overflow":
@@ -153,7 +153,7 @@ def _window(item: Item) -> str:
         case "rows":
             return f"{function} OVER tells of other rows of {table} than it stands beside, which nothing counts"
         case "order":
-            return f"{function} OVER takes rows of {table} that are equal in its order in any order"
+            return f"{function} OVER takes rows of {table} that are equal in its order in any order, as RANK does not"
         case _:
             return f"{function} OVER is computed of {table} and of others' rows or conditions, which nothing counts"
 
