@@ -72,7 +72,7 @@ OWN = "(SELECT COUNT(*) AS n FROM customers) z"
 )
 def test_a_condition_mixed_with_what_the_owner_does_not_know_is_no_way_past_its_check(ask: Ask, sql: str) -> None:
     """Two such questions gave the salary of the person in seat 101."""
-    assert "differences" in (ask(sql.format(0)), ask(sql.format(1)))
+    assert not {"differences", "filter"}.isdisjoint((ask(sql.format(0)), ask(sql.format(1))))
 
 
 @pytest.mark.parametrize(

@@ -166,39 +166,41 @@ class _Form:
                     yield self._problem("weights", f"{sentence} of each unit of {self.table.name}", read.position)
 
     def _of_several(self) -> Iterator[Problem]:
-        """Known rows that keys of joins and conditions tie to two hidden columns that do not name the unit."""
+        """Known rows that keys of joins, conditions and keys of groups tie to two hidden columns of a unit."""
         named = self.table.terms.unit if self.table.terms else ()
+        keys = [Read(self.shape.columns[each].sources) for each in self.guard.aggregate.keys]
+        reads = [*(each for each in self.shape.reads if each.decides), *keys]
         for own in self._own:
             unit = closed(frozenset((own.number, each) for each in named), self.shape)
-            for read in self._met(decides=True):
-                mine = [each for each in sorted(read.sources) if each in unit or each[0] == own.number]
-                mine = [each for each in mine if each in unit or not self._knows(each)]
+            of_unit = unit | self._of_unit(own)
+            for read, known in self._met_by(reads):
+                mine = sorted(each for each in read.sources if each in of_unit or each[0] == own.number)
                 ways = {closed(frozenset({each}), self.shape) for each in mine}
                 others = [each for each in mine if each not in unit]
-                if len(ways) > 1 and others and not all(self._has_partners(each) for each in others):
+                if len(ways) > 1 and others and not all(self._may_meet(each, sorted(known)) for each in others):
                     sentence = f"known rows meet {self._name(others[0])} and another column of the same unit"
                     yield self._problem("filter", sentence, read.position)
 
-    def _has_partners(self, source: Source) -> bool:
-        found = next((each.terms.partners for each in self.table.columns if each.field.name == source[1]), None)
-        return found is not None
-
-    def _met(self, *, decides: bool = False) -> list[Read]:
+    def _met(self) -> list[Read]:
         """Of known rows that are read together, directly or by others, the hidden columns that they meet."""
-        found: list[tuple[frozenset[int], Read]] = []
+        return [read for read, _ in self._met_by(self.shape.reads)]
+
+    def _met_by(self, reads: Iterable[Read]) -> list[tuple[Read, Sources]]:
+        """The same of some reads, with the known columns."""
+        found: list[tuple[frozenset[int], Read, Sources]] = []
         beside = {each.number for each in self._beside}
-        for read in self.shape.reads:
-            if decides and not read.decides:
-                continue
-            numbers = frozenset(number for number, column in read.sources if number in beside and column)
+        for read in reads:
+            known = frozenset(each for each in read.sources if each[0] in beside and each[1])
+            numbers = frozenset(number for number, _ in known)
             if not numbers:
                 continue
             met = frozenset(each for each in read.sources if each[0] not in beside and each[1])
             joined = [each for each in found if each[0] & numbers]
             found = [each for each in found if each not in joined]
-            sources = met.union(*(one.sources for _, one in joined))
-            found.append((numbers.union(*(one for one, _ in joined)), Read(sources, position=read.position)))
-        return [read for _, read in found]
+            sources = met.union(*(one.sources for _, one, _ in joined))
+            numbers = numbers.union(*(one for one, _, _ in joined))
+            found.append((numbers, Read(sources, position=read.position), known.union(*(one for *_, one in joined))))
+        return [(read, known) for _, read, known in found]
 
     def _unreached(self) -> Iterator[Problem]:
         """Hidden rows that stand beside those of the table by known rows, or by a column that recipients may know."""
@@ -314,7 +316,7 @@ class _Form:
         keys = [Read(self.shape.columns[each].sources) for each in self.guard.aggregate.keys]
         for read in (*(each for each in self.shape.reads if each.decides and not each.is_key), *keys):
             values = sorted(each for each in read.sources if each[1])
-            known = [each for each in values if each[0] in beside or (each[0] in own and self._knows(each))]
+            known = [each for each in values if each[0] in beside | own and self._knows(each)]
             hidden = [each for each in sorted(read.sources - {*known}) if each[0] in own]
             if known and hidden and not all(self._may_meet(one, known) for one in hidden):
                 sentence = f"one condition or key is of {self._name(hidden[0])} and of {self._name(known[0])}"
@@ -322,7 +324,9 @@ class _Form:
 
     def _may_meet(self, hidden: Source, known: list[Source]) -> bool:
         """Whether the owner names the columns that conditions may compare a column with, and these are among them."""
-        found = next((each.terms.partners for each in self.table.columns if each.field.name == hidden[1]), None)
+        table = self._leaves[hidden[0]].table if hidden[0] in self._leaves else None
+        columns = table.columns if table is not None else ()
+        found = next((each.terms.partners for each in columns if each.field.name == hidden[1]), None)
         return found is not None and {self._name(each) for each in known} <= found
 
     def _tested(self) -> Iterator[Problem]:
@@ -348,7 +352,9 @@ class _Form:
         aggregate, columns = self.guard.aggregate, self.shape.columns
         keys = [Read(columns[each].sources) for each in aggregate.keys]
         counted = [(each, each.column) for each in adding if each.function == "count" and each.column is not None]
-        keys += [Read(columns[name].sources, position=each.position) for each, name in counted]
+        # Guards count the units of each cell of a CASE. What windows and groups make NULL they do not.
+        made = [(each, columns[name].sources) for each, name in counted]
+        keys += [Read(sources, position=each.position) for each, sources in made if not all(one for _, one in sources)]
         known = {each.number for each in self._beside}
         for own in self._own if adding else ():
             near = {one.number for one, other in self.shape.beside if other == own} - known | {own.number}

@@ -142,9 +142,8 @@ class Shape:
     def _read(self, expr: Expr, decides: bool) -> Read:
         position = expr.position if isinstance(expr, Call | ColumnRef) else None
         if (tested := _tested_for_null(expr)) is not None:
-            # What makes the column NULL has been read where it is computed.
-            values = self.columns[tested].values
-            return Read(values, len(values) <= 1, decides, position=position)
+            sources = self.columns[tested].sources
+            return Read(sources, len(sources) <= 1, decides, position=position)
         columns = columns_of(expr)
         straight = len(columns) == 1 and all(self.columns[each].rises for each in columns)
         return Read(self.sources(columns), straight and is_interval(expr), decides, position=position)
@@ -239,7 +238,9 @@ class Shapes:
         for name, expr in outputs:
             reads += [read for each in tests_within(expr) for read in below.reading(each)]
             reads += below.reading(expr, decides=False)
-            reads += [read for each in _deciding(expr) for read in below.reading(each)]
+            # A condition that is a column decides where it is used.
+            deciding = [] if isinstance(expr.type, Boolean) else _deciding(expr)
+            reads += [read for each in deciding for read in below.reading(each)]
             columns[name] = self._computed(below, name, expr)
         return replace(below, columns=columns, reads=tuple(reads))
 
@@ -366,8 +367,6 @@ def _deciding(expr: Expr) -> list[Expr]:
     match expr:
         case Call("if", (_, then, otherwise)):
             return [*_deciding(then), *_deciding(otherwise)]
-        case Call("not", (Call("is_null") as test,)) | (Call("is_null") as test):
-            return _tests_of_null(test)
         case Call() if isinstance(expr.type, Boolean):
             return [expr]
         case Call(op, args):
@@ -384,15 +383,6 @@ def _tested_for_null(expr: Expr) -> str | None:
             return tested.name
         case _:
             return None
-
-
-def _tests_of_null(test: Call) -> list[Expr]:
-    """Whether a CASE is NULL is asked of each of its branches."""
-    match test.args[0]:
-        case Call("if", (_, then, otherwise)):
-            return [one for each in (then, otherwise) for one in _tests_of_null(replace(test, args=(each,)))]
-        case _:
-            return [test]
 
 
 def _joined(
