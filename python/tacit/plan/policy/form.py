@@ -173,34 +173,42 @@ class _Form:
         for own in self._own:
             unit = closed(frozenset((own.number, each) for each in named), self.shape)
             of_unit = unit | self._of_unit(own)
-            for read, known in self._met_by(reads):
+            for read in self._met_by(reads):
                 mine = sorted(each for each in read.sources if each in of_unit or each[0] == own.number)
                 ways = {closed(frozenset({each}), self.shape) for each in mine}
                 others = [each for each in mine if each not in unit]
-                if len(ways) > 1 and others and not all(self._may_meet(each, sorted(known)) for each in others):
+                if (
+                    len(ways) > 1
+                    and others
+                    and not all(self._may_meet(each, self._known_with(each, reads)) for each in others)
+                ):
                     sentence = f"known rows meet {self._name(others[0])} and another column of the same unit"
                     yield self._problem("filter", sentence, read.position)
 
+    def _known_with(self, hidden: Source, reads: Iterable[Read]) -> list[Source]:
+        """The known columns that are read together with a hidden one."""
+        beside = {each.number for each in self._beside}
+        found = {each for read in reads if hidden in read.sources for each in read.sources}
+        return sorted(each for each in found if each[0] in beside and each[1])
+
     def _met(self) -> list[Read]:
         """Of known rows that are read together, directly or by others, the hidden columns that they meet."""
-        return [read for read, _ in self._met_by(self.shape.reads)]
+        return self._met_by(self.shape.reads)
 
-    def _met_by(self, reads: Iterable[Read]) -> list[tuple[Read, Sources]]:
-        """The same of some reads, with the known columns."""
-        found: list[tuple[frozenset[int], Read, Sources]] = []
+    def _met_by(self, reads: Iterable[Read]) -> list[Read]:
+        """The same of some reads."""
+        found: list[tuple[frozenset[int], Read]] = []
         beside = {each.number for each in self._beside}
         for read in reads:
-            known = frozenset(each for each in read.sources if each[0] in beside and each[1])
-            numbers = frozenset(number for number, _ in known)
+            numbers = frozenset(number for number, column in read.sources if number in beside and column)
             if not numbers:
                 continue
             met = frozenset(each for each in read.sources if each[0] not in beside and each[1])
             joined = [each for each in found if each[0] & numbers]
             found = [each for each in found if each not in joined]
-            sources = met.union(*(one.sources for _, one, _ in joined))
-            numbers = numbers.union(*(one for one, _, _ in joined))
-            found.append((numbers, Read(sources, position=read.position), known.union(*(one for *_, one in joined))))
-        return [(read, known) for _, read, known in found]
+            sources = met.union(*(one.sources for _, one in joined))
+            found.append((numbers.union(*(one for one, _ in joined)), Read(sources, position=read.position)))
+        return [read for _, read in found]
 
     def _unreached(self) -> Iterator[Problem]:
         """Hidden rows that stand beside those of the table by known rows, or by a column that recipients may know."""
