@@ -119,6 +119,7 @@ const TESTS: [&str; 26] = [
     "crates/ot/src/base/views.rs",
     "crates/ot/src/correlated/views.rs",
     "crates/ot/src/ggm/views.rs",
+    "crates/ot/src/ole/fresh.rs",
     "crates/ot/src/ole/matrices/fresh.rs",
     "crates/ot/src/ole/matrices/tests.rs",
     "crates/ot/src/ole/matrices/views.rs",
