@@ -14,10 +14,14 @@ from tacit.agent.faults import Fault
 
 
 def test_a_signal_that_ends_a_local_query_is_an_interruption() -> None:
-    """The signal comes from another process: DuckDB keeps this one's other threads from running."""
+    """The signal comes from another process: DuckDB keeps this one's other threads from running.
+
+    One thread computes, so that it is the one that hears of the signal: others may go on to the end of the query.
+    """
+    connection = duckdb.connect(config={"threads": 1})
     with pytest.raises((RuntimeError, KeyboardInterrupt)) as caught:
         sender = subprocess.Popen(["sh", "-c", f"sleep 1; kill -INT {os.getpid()}"])
-        duckdb.sql("SELECT COUNT(*) FROM range(100000000000) WHERE range % 7 = 3").fetchall()
+        connection.sql("SELECT COUNT(*) FROM range(100000000000) WHERE range % 7 = 3").fetchall()
     assert sender.wait() == 0
     assert diagnose(caught.value).fault == Fault.INTERRUPTED
 
