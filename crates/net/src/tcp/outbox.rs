@@ -45,10 +45,11 @@ struct State {
     backlog: usize,
     /// Whether somebody waits for the backlog to shrink.
     settling: bool,
-    /// Whether a thread writes. Without a connection there is nothing to write to.
+    /// Whether a thread writes.
     writing: bool,
+    /// Whether the connection stands.
     connected: bool,
-    /// What a write at once has left to the writer: the socket had no more room, or is broken.
+    /// The end of a write at once that the writer takes over: the socket is full, or is broken.
     left: Option<io::Result<()>>,
     /// The reason of an abort; it goes before everything in `frames`, which then never goes.
     abort: Option<Frame>,
@@ -56,7 +57,7 @@ struct State {
 }
 
 impl State {
-    /// Whether a frame that is posted now may leave at once.
+    /// Whether a new frame may leave at once.
     fn is_idle(&self) -> bool {
         self.connected && !self.writing && !self.has_work() && !self.done
     }
@@ -154,7 +155,7 @@ impl Outbox {
         true
     }
 
-    /// What to do, once nobody else writes. Until this is called again the caller writes, and nobody else.
+    /// The writer's next work, once no other thread writes. The caller alone writes until its next call.
     fn work(&self, patience: Duration) -> io::Result<Work> {
         let deadline = Instant::now() + patience;
         let mut state = lock(&self.state);

@@ -78,11 +78,11 @@ def problems_of_form(guards: Iterable[Guard], catalog: Catalog, recipients: tupl
 
 
 def _ruled(shape: Shape, recipients: tuple[str, ...]) -> list[Table]:
-    tables = {each.table.name: each.table for each in sorted_leaves(shape) if each.table is not None}
+    tables = {each.table.name: each.table for each in _sorted_leaves(shape) if each.table is not None}
     return [each for each in tables.values() if protected(each, recipients) and not wholly_open(each, recipients)]
 
 
-def sorted_leaves(shape: Shape) -> list[Leaf]:
+def _sorted_leaves(shape: Shape) -> list[Leaf]:
     """In the one order in which all parties go through them."""
     return sorted(shape.leaves, key=lambda each: each.number)
 
@@ -110,13 +110,13 @@ class _Form:
 
     @property
     def _own(self) -> list[Leaf]:
-        return [each for each in sorted_leaves(self.shape) if each.table == self.table]
+        return [each for each in _sorted_leaves(self.shape) if each.table == self.table]
 
     @property
     def _beside(self) -> list[Leaf]:
         """Leaves of other tables whose rows are known and stand beside rows of this one."""
         pairs = self.shape.beside
-        known = [each for each in sorted_leaves(self.shape) if each.table != self.table and self._knows_rows(each)]
+        known = [each for each in _sorted_leaves(self.shape) if each.table != self.table and self._knows_rows(each)]
         return [each for each in known if any((each, own) in pairs for own in self._own)]
 
     def _knows_rows(self, leaf: Leaf) -> bool:
@@ -133,11 +133,11 @@ class _Form:
     def _of_unit(self, own: Leaf) -> Sources:
         """The hidden columns of which each unit has one value."""
         named = self.table.terms.unit if self.table.terms else ()
-        unit = frozenset((own.number, each) for each in named or [each.field.name for each in self.table.columns])
+        unit = frozenset((own.number, each) for each in named) or own.columns
         return extended(unit, self.shape.leaves - {*self._beside}, self.shape)
 
     def _together(self) -> Iterator[Problem]:
-        known = [each for each in sorted_leaves(self.shape) if each.table != self.table and self._knows_rows(each)]
+        known = [each for each in _sorted_leaves(self.shape) if each.table != self.table and self._knows_rows(each)]
         for step in self.shape.steps:
             own = [each for each in self._own if each in step.leaves]
             others = [each for each in known if each in step.leaves]
@@ -213,15 +213,12 @@ class _Form:
     def _unreached(self) -> Iterator[Problem]:
         """Hidden rows that stand beside those of the table by known rows, or by a column that recipients may know."""
         for own in self._own:
-            beside = [each for each in sorted_leaves(self.shape) if (each, own) in self.shape.beside]
+            beside = [each for each in _sorted_leaves(self.shape) if (each, own) in self.shape.beside]
             left = [each for each in beside if each.table != self.table and not self._knows_rows(each)]
-            sources = self._alike(frozenset((own.number, each.field.name) for each in self.table.columns))
+            sources = self._alike(own.columns)
             while entered := [each for each in left if self._is_entered(each, sources)]:
                 left = [each for each in left if each not in entered]
-                columns = {
-                    (each.number, one.field.name) for each in entered if each.table for one in each.table.columns
-                }
-                sources = self._alike(sources | columns)
+                sources = self._alike(sources.union(*(each.columns for each in entered)))
             for each in left[:1]:
                 sentence = f"{self.others[0]} chooses which rows of {_named(each)} stand beside rows of"
                 yield self._problem("weights", f"{sentence} {self.table.name}", None)
@@ -237,24 +234,19 @@ class _Form:
         unit = frozenset((leaf.number, each) for each in (table.terms.unit if table.terms else ()))
         if names_a_row(sources, leaf) or (unit and unit <= sources):
             return True
-        hidden = {self._name(each) for each in self._columns_of_leaves if not self._knows(each)}
+        columns = NO_SOURCES.union(*(each.columns for each in self.shape.leaves))
+        hidden = {self._name(each) for each in columns if not self._knows(each)}
         named = (each for each in table.columns if (leaf.number, each.field.name) in sources)
         return any(
             each.terms.partners is not None and each.terms.partners <= hidden and "group" not in each.terms.ways
             for each in named
         )
 
-    @property
-    def _columns_of_leaves(self) -> Sources:
-        leaves = [each for each in self.shape.leaves if each.table is not None]
-        return frozenset((each.number, one.field.name) for each in leaves if each.table for one in each.table.columns)
-
     def _repeated(self) -> Iterator[Problem]:
         """Known rows of which several may stand beside one hidden row."""
         adding = [each for each in self.guard.aggregate.aggregations if each.function in ADDING]
         beside = {each.number for each in self._beside}
-        hidden = [each for each in self.shape.leaves if each.number not in beside]
-        columns = {(each.number, one.field.name) for each in hidden if each.table for one in each.table.columns}
+        columns = {one for each in self.shape.leaves if each.number not in beside for one in each.columns}
         columns |= {made for made, sources in self.shape.made if all(each[0] not in beside for each in sources)}
         of_row = extended(frozenset(columns), self.shape.leaves, self.shape)
         for each in self._beside if adding else ():
@@ -311,8 +303,8 @@ class _Form:
         table = leaf.table
         if table is None or table.owner != self.table.owner or table.terms is None or not value.rises:
             return False
-        rows = (frozenset((own.number, one.field.name) for one in self.table.columns) for own in self._own)
-        if leaf.table != self.table and not any(names_a_row(closed(one, self.shape), leaf) for one in rows):
+        rows = (closed(own.columns, self.shape) for own in self._own)
+        if leaf.table != self.table and not any(names_a_row(each, leaf) for each in rows):
             return False
         terms = next(one.terms for one in table.columns if one.field.name == source[1])
         return "aggregate" in terms.ways and not terms.functions.isdisjoint(OFFERED.get(each.function, ()))

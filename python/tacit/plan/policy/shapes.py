@@ -50,6 +50,8 @@ Source = tuple[int, str]
 """A leaf's number and a column of its table; no column for how many of its rows there are."""
 Sources = frozenset[Source]
 NO_SOURCES: Sources = frozenset()
+COUNTS: Final = ("count", "count_rows", "count_distinct")
+"""Aggregates that are numbers of rows."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,11 @@ class Leaf:
     table: Table | None
     is_known: bool
     unique: frozenset[frozenset[str]] = frozenset()
+
+    @property
+    def columns(self) -> Sources:
+        """All columns of its table."""
+        return frozenset((self.number, each.field.name) for each in (self.table.columns if self.table else ()))
 
 
 @dataclass(frozen=True)
@@ -312,9 +319,6 @@ class Shapes:
         return replace(whole, columns=columns, alike=whole.alike | {(a, b) for a, b in alike if a and b})
 
 
-COUNTS: Final = ("count", "count_rows", "count_distinct")
-
-
 def closed(sources: Sources, shape: Shape) -> Sources:
     """With all that joins make equal to one of them."""
     while more := frozenset(one for pair in shape.equal for one in pair if not sources.isdisjoint(pair)) - sources:
@@ -328,8 +332,7 @@ def extended(sources: Sources, leaves: Iterable[Leaf], shape: Shape) -> Sources:
     sources = closed(sources, shape)
     while found := frozenset(each for each in left if names_a_row(sources, each)):
         left -= found
-        columns = {(each.number, one.field.name) for each in found if each.table for one in each.table.columns}
-        sources = closed(sources | columns, shape)
+        sources = closed(sources.union(*(each.columns for each in found)), shape)
     return sources
 
 
